@@ -1,0 +1,1 @@
+"""remvault: long-term memory as Markdown files in git."""

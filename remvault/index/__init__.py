@@ -1,0 +1,1 @@
+"""The derived text index: always deletable, never stale."""

@@ -1,0 +1,1 @@
+"""What is worth showing: search, ranking, surfacing. Writes nothing."""

@@ -1,0 +1,1 @@
+"""Where people, git and agents come in: the only layer that knows argv, environment, clock and terminal."""
