@@ -12,7 +12,7 @@ from typing import ClassVar
 class RemvaultError(Exception):
     """Base of all failures a caller may want to show.
 
-    Subclasses set typed attributes before calling `super().__init__`; `facts()` returns them for machine-readable output.
+    Subclasses set typed attributes before calling `super().__init__`; `facts()` returns them for JSON.
 
     Attributes:
         message: one line, lower case, no full stop.

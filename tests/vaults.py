@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def note_text(title: str = "A memory", *, body: str = "Body.\n", drop: tuple[str, ...] = (), **fields: str) -> str:
-    """Return the text of a valid global note; `fields` (snake_case) replace or add raw YAML values, `drop` removes keys."""
+    """Return the text of a valid global note; `fields` (snake_case) set raw YAML, `drop` removes keys."""
     values = {
         "id": "m-0000000000",
         "title": title,
@@ -40,6 +40,6 @@ def clean_environment(home: Path) -> dict[str, str]:
 def git(
     folder: Path, *args: str, check: bool = True, env: dict[str, str] | None = None, stdin: str | None = None
 ) -> str:
-    """Run git in `folder` and return its standard output; raises CalledProcessError when it fails and `check` is set."""
+    """Run git in `folder` and return its standard output; a failure raises when `check` is set."""
     done = subprocess.run(["git", *args], cwd=folder, check=check, capture_output=True, text=True, input=stdin, env=env)
     return done.stdout

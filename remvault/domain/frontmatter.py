@@ -69,7 +69,7 @@ class Split:
 def split(text: str) -> Split:
     """Cut a note into byte-order mark, fence, block, fence and body.
 
-    A block exists only when the first line is exactly `---` and a later line is exactly `---` (trailing blanks allowed).
+    A block exists only when the first line is exactly `---` and so is a later one (trailing blanks allowed).
     """
     bom = BOM if text.startswith(BOM) else ""
     rest = text[len(bom) :]
@@ -92,7 +92,7 @@ def join(parts: Split) -> str:
 class Node:
     """A YAML value with its place. Offsets are characters in the block; the line is 1-based in the file."""
 
-    value: str | None | list[Node] | dict[str, Node]
+    value: str | list[Node] | dict[str, Node] | None
     line: int
     start: int
     end: int  # just past the last character of the value's own text, trailing comments not included
@@ -192,12 +192,13 @@ class _Builder:
         keys: list[str | None] = [None]  # for each open node: the key that waits for its value
         while stack:
             event = next(events)
+            end: int = event.end_mark.index
             top = stack[-1]
             if isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
                 keys.pop()
                 stack.pop()
                 if top.style == "flow":
-                    top.end = event.end_mark.index
+                    top.end = end
                 if stack:
                     stack[-1].end = top.end
                 continue
@@ -237,7 +238,7 @@ class _Builder:
 
     def _key(self, event: Any) -> tuple[str, int, int]:
         self._refuse_decoration(event)
-        line = self._line(event)
+        line, start = self._line(event), event.start_mark.index
         if not isinstance(event, yaml.ScalarEvent):
             raise Unreadable(
                 line, "a key is not plain text", "quote the value: a leading { or [ begins a YAML collection"
@@ -247,7 +248,7 @@ class _Builder:
         self._keys += 1
         if self._keys > MAX_KEYS:
             raise Unreadable(line, f"frontmatter has over {MAX_KEYS} keys", "move details into the body")
-        return event.value, event.start_mark.index, line
+        return event.value, start, line
 
     def _refuse_decoration(self, event: Any) -> None:
         if isinstance(event, yaml.AliasEvent):

@@ -9,9 +9,10 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from remvault.domain.fields import Flaw, read_memory
 from remvault.domain.frontmatter import Split, Unreadable, read, split
-from remvault.domain.memory import Flaw, Memory, read_memory
-from remvault.domain.problems import Problem, has_errors
+from remvault.domain.memory import Memory
+from remvault.domain.problems import Problem, has_errors, problem
 
 MAX_NOTE_BYTES = 1024 * 1024
 _FLAW_CODES = {"value": "RV102", "shape": "RV102", "time": "RV106"}
@@ -33,6 +34,7 @@ class Note:
     has_block: bool = True
     is_text: bool = True  # False: not UTF-8, never rewritten
     key_lines: Mapping[str, int] = field(default_factory=dict)  # top-level key: 1-based line
+    flawed_keys: frozenset[str] = frozenset()  # keys already reported as invalid or repeated
 
     @property
     def owner(self) -> str | None:
@@ -65,13 +67,11 @@ def parse_note(path: str, data: bytes) -> Note:
     problems: list[Problem] = []
     if len(data) > MAX_NOTE_BYTES:
         size = f"{len(data) / MAX_NOTE_BYTES:.1f} MiB"
-        problems.append(
-            Problem("RV110", "warning", path, None, f"note is {size}, the first MiB is read", "split the note")
-        )
+        problems.append(problem("RV110", path, None, f"note is {size}, the first MiB is read", "split the note"))
         data = data[:MAX_NOTE_BYTES]
     text, is_text = _decode(data, cut=len(problems) > 0)
     if not is_text:
-        problems.append(Problem("RV109", "error", path, None, "not UTF-8 text", "save the file as UTF-8"))
+        problems.append(problem("RV109", path, None, "not UTF-8 text", "save the file as UTF-8"))
     parts = split(text)
     if not parts.has_block:
         problems.append(_no_block(path, parts))
@@ -94,9 +94,10 @@ def parse_note(path: str, data: bytes) -> Note:
     problems += [_flaw(path, flaw) for flaw in flaws]
     for key, (first, second) in block.repeated.items():
         message = f"key {key!r} stands on lines {first} and {second}"
-        problems.append(Problem("RV103", "error", path, second, message, "keep the one that is right"))
+        problems.append(problem("RV103", path, second, message, "keep the one that is right"))
     lines = {key: entry.line for key, entry in block.entries.items()}
-    return Note(path, blob, memory, parts.body, parts.body_line, tuple(problems), True, is_text, lines)
+    flawed = frozenset(block.repeated) | {flaw.key for flaw in flaws}
+    return Note(path, blob, memory, parts.body, parts.body_line, tuple(problems), True, is_text, lines, flawed)
 
 
 def _decode(data: bytes, *, cut: bool) -> tuple[str, bool]:
@@ -115,14 +116,10 @@ def _closed(raw: str) -> Memory:
 
 def _no_block(path: str, parts: Split) -> Problem:
     if parts.oddity == "unclosed":
-        return Problem("RV101", "error", path, 1, "frontmatter is not closed", "end it with a line that is exactly ---")
+        return problem("RV101", path, 1, "frontmatter is not closed", "end it with a line that is exactly ---")
     if parts.oddity == "not a fence":
-        return Problem(
-            "RV101", "error", path, 1, "the first line looks like a fence but is not exactly ---", "write --- alone"
-        )
-    return Problem(
-        "RV100", "error", path, 1, "no frontmatter: not a memory yet", "add a block; 'remvault new' shows one"
-    )
+        return problem("RV101", path, 1, "the first line looks like a fence but is not exactly ---", "write --- alone")
+    return problem("RV100", path, 1, "no frontmatter: not a memory yet", "add a block; 'remvault new' shows one")
 
 
 def _unreadable(path: str, parts: Split, err: Unreadable) -> Problem:
@@ -137,8 +134,8 @@ def _unreadable(path: str, parts: Split, err: Unreadable) -> Problem:
             "in conflict: merge markers in the frontmatter",
             "choose a side for each field",
         )
-    return Problem("RV101", "error", path, err.line, err.message, err.hint)
+    return problem("RV101", path, err.line, err.message, err.hint)
 
 
 def _flaw(path: str, flaw: Flaw) -> Problem:
-    return Problem(_FLAW_CODES[flaw.kind], "error", path, flaw.line, flaw.message, flaw.hint)
+    return problem(_FLAW_CODES[flaw.kind], path, flaw.line, flaw.message, flaw.hint)

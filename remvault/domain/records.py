@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from remvault.domain.memory import FIELDS, Anchor, Entity, Memory, Provenance, Relation
+from remvault.domain.fields import FIELDS
+from remvault.domain.memory import Anchor, Entity, Memory, Provenance, Relation
 
 _NESTED: dict[str, Any] = {"provenance": Provenance, "anchors": Anchor, "relations": Relation, "entities": Entity}
 _KEYS: tuple[str, ...] = tuple(row.attribute for row in FIELDS.values())

@@ -1,0 +1,203 @@
+"""Rules over what notes say: one note by itself, and all notes together.
+
+Pure: notes in, problems out. What files and folders look like is `store.checking`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from remvault.domain.anchors import MAX_ANCHORS, parse_place
+from remvault.domain.fields import FIELDS, suggest
+from remvault.domain.lineage import Lineage, Link, build_lineage
+from remvault.domain.memory import EXPLICIT_WRITE
+from remvault.domain.note import Note
+from remvault.domain.problems import Problem, has_errors, problem
+
+NoteRule = Callable[[Note], Iterator[Problem]]
+
+
+def note_problems(note: Note, *, is_embedded: bool = True) -> list[Problem]:
+    """Every problem of one note by itself, reading included, in report order.
+
+    A note is *valid* when none of them is an error. `is_embedded` tells whether a workspace note may lack its id.
+    """
+    found = list(note.problems)
+    if note.has_block and not any(one.code in ("RV101", "RV111") for one in note.problems):
+        for rule in NOTE_RULES:
+            found += rule(note)
+        found += _owner(note, is_embedded=is_embedded)
+    return sorted(found, key=Problem.sort_key)
+
+
+def vault_problems(notes: Sequence[Note]) -> list[Problem]:
+    """Problems that only show when all notes are seen together: duplicate ids and supersession, in report order."""
+    lineage = build_lineage(links(notes))
+    found = [*_duplicates(notes), *_chain(notes, lineage)]
+    return sorted(found, key=Problem.sort_key)
+
+
+def links(notes: Iterable[Note]) -> list[Link]:
+    """What supersession needs to know of each note that has an id. Of notes with one id the first by path counts."""
+    by_id: dict[str, Link] = {}
+    for note in sorted(notes, key=lambda one: one.path):
+        memory = note.memory
+        if memory.id is not None and memory.id not in by_id:
+            counts = memory.status == "active" and not has_errors(note_problems(note))
+            by_id[memory.id] = Link(memory.id, memory.supersedes, note.owner, counts)
+    return list(by_id.values())
+
+
+def _required(note: Note) -> Iterator[Problem]:
+    hints = {
+        "id": "'remvault check --fix' makes one",
+        "title": "add title: what a reader recognises the memory by",
+        "type": "add type: one of " + ", ".join(FIELDS["type"].choices),
+        "freshness": "add freshness: current, stale or unknown",
+    }
+    for key, hint in hints.items():
+        value = getattr(note.memory, FIELDS[key].attribute)
+        if (value is None or not value.strip()) and key not in note.flawed_keys:
+            yield problem("RV104", note.path, note.line_of(key), f"{key} is missing", hint, fixable=key == "id")
+
+
+def _owner(note: Note, *, is_embedded: bool) -> Iterator[Problem]:
+    memory = note.memory
+    if memory.scope is None:
+        if "scope" not in note.flawed_keys:
+            hint = "add scope: project and scope-id: NAME, or scope: global"
+            yield problem("RV401", note.path, note.line_of("scope"), "scope is missing", hint)
+        return
+    if memory.scope == "global" or memory.scope_id or "scope-id" in note.flawed_keys:
+        return
+    if memory.scope == "workspace" and is_embedded:
+        return  # visible in the vault's own work tree only, which `Context` sees to
+    message = f"scope-id is missing: a {memory.scope} memory needs its owner"
+    yield problem("RV402", note.path, note.line_of("scope"), message, f"add scope-id: the {memory.scope}'s id")
+
+
+def _provenance(note: Note) -> Iterator[Problem]:
+    line = note.line_of("provenance")
+    if "provenance" in note.flawed_keys:
+        return
+    if not note.memory.provenance:
+        hint = f"add provenance: with '- source: {EXPLICIT_WRITE}' or where you know it from"
+        yield problem("RV403", note.path, line, "provenance is missing", hint)
+    elif not any(entry.source for entry in note.memory.provenance):
+        hint = f"add source: a URI, path, commit or {EXPLICIT_WRITE}"
+        yield problem("RV404", note.path, line, "no provenance entry has a source", hint)
+
+
+def _temporary(note: Note) -> Iterator[Problem]:
+    if note.memory.tier == "temporary" and note.memory.expires is None:
+        yield problem(
+            "RV107", note.path, note.line_of("tier"), "tier is temporary but expires is missing", "add expires: DATE"
+        )
+
+
+def _look_alikes(note: Note) -> Iterator[Problem]:
+    for key in note.memory.metadata:
+        folded = key.lower().replace("_", "-")
+        close = folded if folded in FIELDS and folded != key else _near(folded)
+        if close is not None and close not in note.key_lines:
+            yield problem(
+                "RV108",
+                note.path,
+                note.line_of(key),
+                f"unknown key {key!r} (did you mean {close!r}?)",
+                f"rename it to {close}",
+            )
+
+
+def _near(key: str) -> str | None:
+    # Short words are near to everything; a slip in them is not worth a false alarm.
+    close = suggest(key, list(FIELDS)) if len(key) > 4 else None
+    if close is None or key.rstrip("s") == close or abs(len(close) - len(key)) > 2:
+        return close if close is not None and key.rstrip("s") == close.rstrip("s") else None
+    return close
+
+
+def _anchors(note: Note) -> Iterator[Problem]:
+    line = note.line_of("anchors")
+    if len(note.memory.anchors) > MAX_ANCHORS:
+        message = f"{len(note.memory.anchors)} anchors, at most {MAX_ANCHORS} are kept"
+        yield problem("RV302", note.path, line, message, "anchor the few places the memory stands or falls with")
+    for anchor in note.memory.anchors:
+        try:
+            parse_place(anchor.at)
+        except ValueError as err:
+            yield problem(
+                "RV301", note.path, line, f"anchor {anchor.at!r}: {err}", "write path/from/the/code/root.py#symbol"
+            )
+
+
+def _local_only(note: Note) -> Iterator[Problem]:
+    if note.memory.is_local_only and not note.path.startswith("private/"):
+        hint = "move it to private/, which git ignores, or remove the field"
+        yield problem("RV407", note.path, note.line_of("sensitivity"), "local-only note outside private/", hint)
+
+
+NOTE_RULES: tuple[NoteRule, ...] = (_required, _provenance, _temporary, _look_alikes, _anchors, _local_only)
+
+
+def _duplicates(notes: Iterable[Note]) -> Iterator[Problem]:
+    by_id: dict[str, list[Note]] = defaultdict(list)
+    for note in notes:
+        if note.memory.id is not None:
+            by_id[note.memory.id].append(note)
+    for memory_id, same in by_id.items():
+        for note in same if len(same) > 1 else ():
+            others = ", ".join(sorted(other.path for other in same if other is not note))
+            hint = "give the copy another id, or remove it"
+            yield problem("RV105", note.path, note.line_of("id"), f"id {memory_id!r} is also in {others}", hint)
+
+
+def _chain(notes: Sequence[Note], lineage: Lineage) -> Iterator[Problem]:
+    by_id = {note.memory.id: note for note in sorted(notes, key=lambda one: one.path, reverse=True) if note.memory.id}
+    in_circle = {one: members for members in lineage.cycles for one in members}
+    idle = set(lineage.without_effect)
+    for note in by_id.values():
+        memory, at = note.memory, note.line_of("supersedes")
+        assert memory.id is not None
+        if memory.id in in_circle:
+            message = "supersession goes in a circle: " + " -> ".join(in_circle[memory.id])
+            yield problem("RV202", note.path, at, message, "remove one of the links")
+        for older in memory.supersedes:
+            if older not in by_id:
+                yield problem(
+                    "RV201", note.path, at, f"supersedes {older!r}, which no note has", "remove it or restore the note"
+                )
+            elif (memory.id, older) in idle and memory.status == "active":
+                hint = "same owner or a wider scope, and no errors of its own"
+                yield problem(
+                    "RV204", note.path, at, f"does not supersede {older!r}: owner or validity does not allow it", hint
+                )
+        yield from _mark(note, by_id, lineage)
+    for memory_id, heads in lineage.contests():
+        note = by_id[memory_id]
+        message = f"superseded independently by {' and '.join(heads)}"
+        yield problem("RV205", note.path, note.line_of("superseded-by"), message, "supersede or retract one of them")
+
+
+def _mark(note: Note, by_id: dict[str, Note], lineage: Lineage) -> Iterator[Problem]:
+    """Compare what the older note says of itself with what the newer ones say."""
+    memory = note.memory
+    assert memory.id is not None
+    newer = lineage.successors.get(memory.id, ())
+    if newer and (memory.freshness != "superseded" or memory.superseded_by is None):
+        message = f"superseded by {newer[0]!r} but not marked so"
+        hint = f"'remvault check --fix' adds freshness: superseded and superseded-by: {newer[0]}"
+        yield problem("RV203", note.path, note.line_of("freshness"), message, hint, fixable=len(newer) == 1)
+    elif memory.superseded_by is not None and memory.superseded_by not in newer:
+        known = memory.superseded_by in by_id
+        message = f"superseded-by {memory.superseded_by!r} " + (
+            "does not supersede this note" if known else "is no note"
+        )
+        yield problem(
+            "RV206",
+            note.path,
+            note.line_of("superseded-by"),
+            message,
+            "name the note that supersedes it, or remove the mark",
+        )
