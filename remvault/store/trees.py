@@ -1,0 +1,235 @@
+"""The notes of a vault as a tree: a folder on disk, git's staged entries, a commit, or memory.
+
+Owns: listing the notes, reading one, naming what was skipped and why.
+Leaves alone: parsing (domain.note), writing (files, ledger), git itself (git).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from remvault.domain.problems import Problem
+from remvault.errors import UserError
+from remvault.store.note_paths import NOTE_SUFFIX, SET_APART, checked_parts, is_note_name, is_note_path
+
+_READ = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_FOLDER = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
+_TYPE_BITS = 0o170000
+_LINK_MODE, _REPOSITORY_MODE = 0o120000, 0o160000
+_new_tuple = tuple.__new__  # half the cost of the named tuple's own constructor
+
+
+class NoteMissing(UserError):
+    """A tree has no note at this path."""
+
+    code = "note_missing"
+
+    def __init__(self, path: str, reason: str = "no such file") -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"no note at {path!r}: {reason}")
+
+
+class NoteUnreadable(NoteMissing):
+    """There is something at this path, but not a regular file we may read."""
+
+    code = "note_unreadable"
+
+
+class Tree(Protocol):
+    """Where notes are read from. Paths are relative to the vault, with "/"."""
+
+    def paths(self) -> list[str]:
+        """Every note's path, sorted by code point."""
+        ...
+
+    def read(self, path: str) -> bytes:
+        """All bytes of one note; raises NoteMissing."""
+        ...
+
+    def skipped(self) -> list[Problem]:
+        """What looks like a note or a folder of notes but is not read, with the reason (RV601)."""
+        ...
+
+
+class FileStat(NamedTuple):
+    """What tells a changed file without reading it. A tuple, since ten thousand are made per scan."""
+
+    size: int  # bytes
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """One pass over a folder: notes by path (unordered) and what was skipped."""
+
+    files: dict[str, FileStat]
+    skipped: list[Problem]
+
+
+class DirectoryTree:
+    """The notes below a folder, as they are on disk now. Links are never followed, special files never opened."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def paths(self) -> list[str]:
+        """Every note's path, sorted."""
+        return sorted(self.scan().files)
+
+    def skipped(self) -> list[Problem]:
+        """Links, special files, nested repositories and unreadable folders."""
+        return self.scan().skipped
+
+    def scan(self) -> Scan:
+        """List and stat every note in one pass, without opening any."""
+        files: dict[str, FileStat] = {}
+        skipped: list[Problem] = []
+        pending = [(os.fspath(self.root), "")]
+        while pending:
+            folder, prefix = pending.pop()
+            try:
+                with os.scandir(folder) as listing:
+                    entries = list(listing)
+            except OSError as err:
+                skipped.append(_skip(prefix.rstrip("/"), f"folder cannot be read ({err.strerror})"))
+                continue
+            if prefix and any(entry.name == ".git" for entry in entries):
+                skipped.append(_skip(prefix.rstrip("/"), "another git repository"))
+                continue
+            pending += _sort_entries(entries, prefix, files, skipped)
+        return Scan(files, sorted(skipped, key=Problem.sort_key))
+
+    def read(self, path: str) -> bytes:
+        """Read one regular file below the root.
+
+        Raises:
+            PathRefused: the path leaves the vault by its words.
+            NoteMissing: nothing there.
+            NoteUnreadable: a link on the way, a special file, or no permission.
+        """
+        *folders, name = checked_parts(path)
+        try:
+            handle = _open_below(self.root, folders, name)
+        except (FileNotFoundError, NotADirectoryError) as err:
+            if os.path.lexists(self.root.joinpath(*folders, name)):
+                raise NoteUnreadable(path, "it lies behind a link") from err
+            raise NoteMissing(path) from err
+        except OSError as err:
+            raise NoteUnreadable(path, err.strerror or "it cannot be opened") from err
+        with os.fdopen(handle, "rb") as stream:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise NoteUnreadable(path, "not a regular file")
+            try:
+                return stream.read()
+            except OSError as err:
+                raise NoteUnreadable(path, err.strerror or "it cannot be read") from err
+
+
+class MemoryTree:
+    """Notes held in memory: path to bytes."""
+
+    def __init__(self, notes: Mapping[str, bytes]) -> None:
+        self._notes = {path: data for path, data in notes.items() if is_note_path(path)}
+
+    def paths(self) -> list[str]:
+        """Every note's path, sorted."""
+        return sorted(self._notes)
+
+    def read(self, path: str) -> bytes:
+        """All bytes of one note; raises NoteMissing."""
+        try:
+            return self._notes[path]
+        except KeyError as err:
+            raise NoteMissing(path) from err
+
+    def skipped(self) -> list[Problem]:
+        """Nothing: memory holds no links."""
+        return []
+
+
+def _sort_entries(
+    entries: list[os.DirEntry[str]], prefix: str, files: dict[str, FileStat], skipped: list[Problem]
+) -> list[tuple[str, str]]:
+    """Put the notes of one folder into `files`, oddities into `skipped`; return its folders still to visit.
+
+    The loop runs for every file before every read, hence one stat a note, no call of ours for the plain case.
+    """
+    folders: list[tuple[str, str]] = []
+    for entry in entries:
+        name = entry.name
+        if name[0] == ".":
+            continue
+        if name.endswith(NOTE_SUFFIX) and name.isascii():
+            try:
+                found = entry.stat(follow_symlinks=False)
+            except OSError as err:
+                if not isinstance(err, FileNotFoundError):  # gone since the listing: as if never listed
+                    skipped.append(_skip(prefix + name, f"cannot be read ({err.strerror})"))
+                continue
+            if found.st_mode & _TYPE_BITS == stat.S_IFREG:
+                if is_note_name(name):
+                    files[prefix + name] = _new_tuple(
+                        FileStat, (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+                    )
+                continue
+        folder = _sort_oddity(entry, prefix, files, skipped)
+        if folder:
+            folders.append(folder)
+    return folders
+
+
+def _sort_oddity(
+    entry: os.DirEntry[str], prefix: str, files: dict[str, FileStat], skipped: list[Problem]
+) -> tuple[str, str] | None:
+    """Place what is not a plain ASCII-named note; returns a folder to visit, if that is what it is."""
+    name, path = entry.name, prefix + entry.name
+    if not prefix and name in SET_APART:
+        return None
+    if entry.is_dir(follow_symlinks=False):
+        return (entry.path, f"{path}/")
+    if entry.is_symlink():
+        skipped.append(_skip(path, "a link, links are not followed"))
+    elif not is_note_name(name):
+        return None
+    elif not entry.is_file(follow_symlinks=False):
+        skipped.append(_skip(path, "not a regular file"))
+    elif any("\udc80" <= char <= "\udcff" for char in name):
+        skipped.append(_skip(path, "its name is not UTF-8"))
+    else:
+        with suppress(FileNotFoundError):
+            found = entry.stat(follow_symlinks=False)
+            files[path] = FileStat(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+    return None
+
+
+def _open_below(root: Path, folders: list[str], name: str) -> int:
+    """Open `root/folders/name` for reading without following a link below the root; returns the descriptor."""
+    if os.open not in os.supports_dir_fd:
+        target = root.joinpath(*folders, name)
+        if os.path.realpath(target) != os.path.join(os.path.realpath(root), *folders, name):  # noqa: PTH118
+            raise NotADirectoryError(target)
+        return os.open(target, _READ)
+    if not folders:
+        return os.open(root / name, _READ)
+    at = os.open(root, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        for folder in folders:
+            below = os.open(folder, _FOLDER, dir_fd=at)
+            os.close(at)
+            at = below
+        return os.open(name, _READ, dir_fd=at)
+    finally:
+        os.close(at)
+
+
+def _skip(path: str, reason: str) -> Problem:
+    shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return Problem("RV601", "warning", shown, None, f"skipped: {reason}")
