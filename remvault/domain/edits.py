@@ -1,0 +1,332 @@
+"""Edit one key of a note's frontmatter, byte-true.
+
+Owns: writing values as YAML, replacing, adding and removing a key or one item of a list.
+Leaves alone: which values are allowed (`domain.fields`), files (`store`).
+
+Every edit is read back before it is handed out: the asked-for key has its new value, every other key its old one, and
+the body is the same text. Otherwise nothing is returned and `EditRefused` says what to do by hand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import yaml
+
+from remvault.domain.fields import FIELDS
+from remvault.domain.frontmatter import Block, Entry, Node, Split, Unreadable, join, read, split
+from remvault.errors import UserError
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A scalar written without quotes because its field is a number, a time or a flag."""
+
+    text: str
+
+
+Value: TypeAlias = "str | Plain | Sequence[Value] | Mapping[str, Value]"
+
+_LONG = 100  # a flow list beyond this many characters is written one item a line
+_QUOTE_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_RESOLVER = yaml.resolver.Resolver.yaml_implicit_resolvers
+
+
+class EditRefused(UserError):
+    """The frontmatter cannot be edited by machine; the file is as it was."""
+
+    code = "edit_refused"
+
+    def __init__(self, reason: str, *, line: int | None = None, hint: str | None = None) -> None:
+        self.line = line
+        where = f"line {line}: " if line else ""
+        super().__init__(f"{where}{reason}", hint=hint or "edit the file by hand")
+
+
+def set_key(text: str, key: str, value: Value) -> str:
+    """Give a top-level key a value; a new key goes where the field table puts it.
+
+    A value on one line is replaced in place, so the comment behind it stays. A note without a block gets one.
+
+    Raises:
+        EditRefused: if the block is unreadable, repeats the key, or the edit would touch anything else.
+    """
+    parts, block = _open(text, key)
+    if not parts.has_block:
+        newline = "\r\n" if "\r\n" in parts.body else "\n"
+        fence = "---" + newline
+        parts = replace(parts, opening=fence, closing=fence)
+    entry = block.entries.get(key)
+    changed = _insert(parts, block, key, value) if entry is None else _replace(parts, entry, value)
+    return _verified(parts, block, changed, key, _plain(value))
+
+
+def unset_key(text: str, key: str) -> str:
+    """Remove a top-level key with its lines; a key that is not there changes nothing."""
+    parts, block = _open(text, key)
+    entry = block.entries.get(key)
+    if entry is None:
+        return text
+    start, end = _lines_of(parts.block, entry)
+    return _verified(parts, block, parts.block[:start] + parts.block[end:], key, None)
+
+
+def add_item(text: str, key: str, value: Value) -> str:
+    """Append one item to a list, in the list's own style; a missing list is made, one already there changes nothing."""
+    parts, block = _open(text, key)
+    entry = block.entries.get(key)
+    if entry is None or entry.node.value is None:
+        return set_key(text, key, [value])
+    present = _items(entry.node)
+    if _plain(value) in present:
+        return text
+    node = entry.node
+    if not isinstance(node.value, list):
+        return set_key(text, key, [*present, value])
+    if not node.value:
+        return set_key(text, key, [value])
+    source = parts.block
+    if node.style == "flow":
+        end = node.value[-1].end
+        changed = f"{source[:end]}, {_inline(value, in_flow=True)}{source[end:]}"
+    else:
+        line_start = source.rfind("\n", 0, node.start) + 1
+        indent = " " * (node.start - line_start)
+        end = _line_end(source, node.end)
+        newline = _newline_before(source, end, parts.opening)
+        changed = source[:end] + _block_item(value, indent, newline) + source[end:]
+    return _verified(parts, block, changed, key, [*present, _plain(value)])
+
+
+def remove_item(text: str, key: str, matches: Callable[[Any], bool]) -> str:
+    """Remove the items of a list that match (given as nested text); an emptied list goes with its key."""
+    parts, block = _open(text, key)
+    entry = block.entries.get(key)
+    if entry is None:
+        return text
+    present = _items(entry.node)
+    kept = [item for item in present if not matches(item)]
+    if kept == present:
+        return text
+    if not kept:
+        return unset_key(text, key)
+    assert isinstance(entry.node.value, list)
+    source = parts.block
+    nodes = entry.node.value
+    # From the back, so that the offsets of what comes before stay true.
+    for at in reversed(range(len(nodes))):
+        if not matches(nodes[at].plain_value()):
+            continue
+        if entry.node.style == "flow":
+            start, end = (
+                (nodes[at].start, nodes[at + 1].start) if at + 1 < len(nodes) else (nodes[at - 1].end, nodes[at].end)
+            )
+        else:
+            start = source.rfind("\n", 0, nodes[at].start) + 1
+            end = _line_end(source, nodes[at].end)
+        source = source[:start] + source[end:]
+    return _verified(parts, block, source, key, kept)
+
+
+def quote_value(text: str, line: int) -> str | None:
+    """Quote the value on one line of an unreadable block, if that and nothing else makes the block readable.
+
+    `line` is the 1-based line in the file that `Unreadable` named. None when quoting does not help.
+    """
+    parts = split(text)
+    lines = re.split(r"(?<=\n)", parts.block)
+    if not 0 <= line - 2 < len(lines):
+        return None
+    match = re.match(r"([A-Za-z][\w-]*:[ \t]+)(\S.*?)([ \t]*\r?\n?)\Z", lines[line - 2], re.DOTALL)
+    if match is None:
+        return None
+    lines[line - 2] = match[1] + _quoted(match[2]) + match[3]
+    mended = join(replace(parts, block="".join(lines)))
+    try:
+        read(split(mended))
+    except Unreadable:
+        return None
+    return mended
+
+
+def render_block(fields: Mapping[str, Value], newline: str = "\n") -> str:
+    """Write fields as the lines of a block, in the order given, each ending in `newline`."""
+    return "".join(_entry_text(key, value, "", newline) for key, value in fields.items())
+
+
+def _open(text: str, key: str) -> tuple[Split, Block]:
+    parts = split(text)
+    if parts.oddity:
+        raise EditRefused(
+            "the frontmatter is not a closed block", line=1, hint="begin and end it with a line that is exactly ---"
+        )
+    try:
+        block = read(parts)
+    except Unreadable as err:
+        raise EditRefused(err.message, line=err.line, hint=err.hint) from err
+    if key in block.repeated:
+        first, second = block.repeated[key]
+        raise EditRefused(
+            f"key {key!r} stands on lines {first} and {second}", line=second, hint="keep the one that is right"
+        )
+    return parts, block
+
+
+def _replace(parts: Split, entry: Entry, value: Value) -> str:
+    source, node = parts.block, entry.node
+    fits_inline = (
+        not _needs_block(value) and node.style not in ("block", "|", ">") and "\n" not in source[node.start : node.end]
+    )
+    if fits_inline and node.end > node.start:
+        return source[: node.start] + _inline(value, quote=node.style == '"') + source[node.end :]
+    if fits_inline and not _needs_block(value):
+        colon = source.index(":", entry.start + len(entry.key)) + 1
+        return f"{source[:colon]} {_inline(value)}{source[colon:]}"
+    start, end = _lines_of(source, entry)
+    newline = _newline_before(source, end, parts.opening)
+    return source[:start] + _entry_text(entry.key, value, source[start : entry.start], newline) + source[end:]
+
+
+def _insert(parts: Split, block: Block, key: str, value: Value) -> str:
+    """Put a new key behind the last one that the field table puts before it."""
+    source = parts.block
+    order = {name: at for at, name in enumerate(FIELDS)}
+    before = [e for e in block.entries.values() if order.get(e.key, len(order)) < order.get(key, len(order) + 1)]
+    indent = ""
+    if before:
+        first = next(iter(block.entries.values()))
+        indent = source[source.rfind("\n", 0, first.start) + 1 : first.start]
+        last = max(before, key=lambda entry: entry.start)
+        at = _lines_of(source, last)[1]
+    else:
+        at = len(source) if not block.entries else 0
+    newline = _newline_before(source, at, parts.opening)
+    lead = "" if at == 0 or source[at - 1] == "\n" else newline
+    return source[:at] + lead + _entry_text(key, value, indent, newline) + source[at:]
+
+
+def _verified(parts: Split, before: Block, changed: str, key: str, expected: Any) -> str:
+    text = join(replace(parts, block=changed))
+    again = split(text)
+    if again.body != parts.body or again.block != changed:
+        raise EditRefused(f"setting {key!r} would move the end of the frontmatter")
+    try:
+        block = read(again)
+    except Unreadable as err:
+        raise EditRefused(f"setting {key!r} would make the frontmatter unreadable: {err.message}") from err
+    old = {name: entry.node.plain_value() for name, entry in before.entries.items() if name != key}
+    new = {name: entry.node.plain_value() for name, entry in block.entries.items()}
+    got = new.pop(key, None)
+    if new != old or got != expected or block.repeated.keys() != before.repeated.keys():
+        raise EditRefused(f"setting {key!r} would change something else in the frontmatter")
+    return text
+
+
+def _lines_of(source: str, entry: Entry) -> tuple[int, int]:
+    """The offsets of the whole lines that a key and its value take."""
+    start = source.rfind("\n", 0, entry.start) + 1
+    return start, _line_end(source, max(entry.node.end, entry.start))
+
+
+def _line_end(source: str, offset: int) -> int:
+    end = source.find("\n", offset)
+    return len(source) if end < 0 else end + 1
+
+
+def _newline_before(source: str, offset: int, opening: str) -> str:
+    """The line end in use just before `offset`, so that mixed files stay as mixed as they were."""
+    line = source[:offset] or opening
+    return "\r\n" if line.endswith("\r\n") or (not line.endswith("\n") and opening.endswith("\r\n")) else "\n"
+
+
+def _items(node: Node) -> list[Any]:
+    value = node.plain_value()
+    return value if isinstance(value, list) else [value]
+
+
+def _plain(value: Value) -> Any:
+    if isinstance(value, Plain):
+        return value.text
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value]
+
+
+def _needs_block(value: Value) -> bool:
+    if isinstance(value, (str, Plain)):
+        return False
+    if isinstance(value, Mapping):
+        return len(_inline(value)) > _LONG
+    return any(isinstance(item, Mapping) for item in value) or len(_inline(value)) > _LONG
+
+
+def _entry_text(key: str, value: Value, indent: str, newline: str) -> str:
+    name = _scalar(key)
+    if not _needs_block(value):
+        return f"{indent}{name}: {_inline(value)}{newline}"
+    if isinstance(value, Mapping):
+        return f"{indent}{name}:{newline}" + "".join(
+            _entry_text(k, v, indent + "  ", newline) for k, v in value.items()
+        )
+    assert not isinstance(value, (str, Plain))
+    return f"{indent}{name}:{newline}" + "".join(_block_item(item, indent + "  ", newline) for item in value)
+
+
+def _block_item(value: Value, indent: str, newline: str) -> str:
+    if not isinstance(value, Mapping) or not value:
+        return f"{indent}- {_inline(value)}{newline}"
+    lines = [f"{_scalar(key)}: {_inline(item)}{newline}" for key, item in value.items()]
+    return f"{indent}- " + f"{indent}  ".join(lines)
+
+
+def _inline(value: Value, *, quote: bool = False, in_flow: bool = False) -> str:
+    if isinstance(value, Plain):
+        return value.text
+    if isinstance(value, str):
+        return _quoted(value) if quote else _scalar(value, in_flow=in_flow)
+    if isinstance(value, Mapping):
+        pairs = (f"{_scalar(key, in_flow=True)}: {_inline(item, in_flow=True)}" for key, item in value.items())
+        return "{" + ", ".join(pairs) + "}"
+    return "[" + ", ".join(_inline(item, in_flow=True) for item in value) + "]"
+
+
+def _scalar(text: str, *, in_flow: bool = False) -> str:
+    return text if _is_safe_plain(text, in_flow=in_flow) else _quoted(text)
+
+
+def _is_safe_plain(text: str, *, in_flow: bool) -> bool:
+    """Whether text may stand without quotes and still be the same text to every YAML reader, also one with types."""
+    if not text or text != text.strip() or not all(_is_shown(char) for char in text):
+        return False
+    if text[0] in "-?:,[]{}#&*!|>'\"%@`=<" or text.startswith(("---", "...")):
+        return False
+    if ": " in text or " #" in text or text.endswith(":"):
+        return False
+    if in_flow and re.search(r"[,\[\]{}:]", text):
+        return False
+    return not any(pattern.match(text) for tag, pattern in _RESOLVER.get(text[0], [])) and text not in (
+        "y",
+        "n",
+        "Y",
+        "N",
+    )
+
+
+def _quoted(text: str) -> str:
+    escaped = "".join(_QUOTE_ESCAPES.get(char) or (char if _is_shown(char) else _escape(char)) for char in text)
+    return f'"{escaped}"'
+
+
+def _is_shown(char: str) -> bool:
+    # The joiners hold emoji and Indic or Persian words together; every other invisible character is written as an escape.
+    return char.isprintable() or char in "\u200c\u200d"
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
