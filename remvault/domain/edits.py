@@ -323,7 +323,7 @@ def _quoted(text: str) -> str:
 
 
 def _is_shown(char: str) -> bool:
-    # The joiners hold emoji and Indic or Persian words together; every other invisible character is written as an escape.
+    # Joiners hold emoji and Indic or Persian words together; any other invisible character is written as an escape.
     return char.isprintable() or char in "\u200c\u200d"
 
 

@@ -82,6 +82,14 @@ class Lineage:
         return seen
 
 
+def may_supersede(newer: str | None, older: str | None) -> bool:
+    """Whether an owner's memory may replace another's: the same owner, or a wider scope. Unknown owners may not."""
+    if newer is None or older is None:
+        return False
+    newer_scope, older_scope = newer.split(":", 1)[0], older.split(":", 1)[0]
+    return newer == older or SCOPES.index(newer_scope) > SCOPES.index(older_scope)
+
+
 def build_lineage(links: Iterable[Link]) -> Lineage:
     """Build the graph from every memory of a vault; links to unknown ids are left to the rules."""
     by_id = {link.id: link for link in links}
@@ -91,7 +99,7 @@ def build_lineage(links: Iterable[Link]) -> Lineage:
         for older in link.supersedes:
             if older not in by_id:
                 continue
-            if link.counts and _may_supersede(link.owner, by_id[older].owner):
+            if link.counts and may_supersede(link.owner, by_id[older].owner):
                 wanted[link.id].add(older)
             else:
                 without_effect.append((link.id, older))
@@ -110,13 +118,6 @@ def build_lineage(links: Iterable[Link]) -> Lineage:
         tuple(sorted(without_effect)),
         tuple(sorted(cycles)),
     )
-
-
-def _may_supersede(newer: str | None, older: str | None) -> bool:
-    if newer is None or older is None:
-        return False
-    newer_scope, older_scope = newer.split(":", 1)[0], older.split(":", 1)[0]
-    return newer == older or SCOPES.index(newer_scope) > SCOPES.index(older_scope)
 
 
 def _cycles(edges: Mapping[str, set[str]]) -> list[tuple[str, ...]]:

@@ -1,0 +1,300 @@
+"""The write side of a vault: new notes, edits of fields, supersession.
+
+Owns: turning a wish into note texts that pass the rules, and handing them to the ledger in one change.
+Leaves alone: how bytes reach disk and history (`ledger`), finding a note by id (`retrieval`), who may see it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from remvault.domain.commit_message import Operation
+from remvault.domain.compose import new_note
+from remvault.domain.draft import Author, Draft, draft_fields, successor_fields
+from remvault.domain.edits import Plain, Value, add_item, remove_item, set_key, unset_key
+from remvault.domain.fields import FIELDS
+from remvault.domain.frontmatter import Unreadable, read, split
+from remvault.domain.ids import memory_id
+from remvault.domain.lineage import may_supersede
+from remvault.domain.moments import format_moment
+from remvault.domain.note import MAX_NOTE_BYTES, Note, parse_note
+from remvault.domain.problems import Problem
+from remvault.domain.rules import note_problems
+from remvault.errors import UsageError, UserError
+from remvault.store.layout import contained, folder_for, note_filename, shard
+from remvault.store.ledger import FileChange, Ledger, Outcome
+from remvault.store.trees import DirectoryTree
+
+# Fields that other verbs keep whole; each with the verb to use.
+GUARDED = {
+    "id": "an id is never changed",
+    "provenance": "provenance is appended by the verbs that write",
+    "supersedes": "use 'remvault supersede'",
+    "superseded-by": "use 'remvault supersede'",
+}
+_LISTS = ("list", "ids", "anchors", "relations", "entities")
+
+
+class InvalidNote(UserError):
+    """What was to be written breaks the rules; nothing was saved."""
+
+    code = "invalid_note"
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        first = problems[0]
+        self.problems = [f"{one.code} {one.message}" for one in problems]
+        super().__init__(f"{first.code} {first.message}", hint=first.hint)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldEdit:
+    """One `KEY=V`, `KEY+=V` or `KEY-=V`."""
+
+    key: str
+    how: Literal["=", "+=", "-="]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a writing verb did. `outcome` is None for a dry run."""
+
+    op: str
+    id: str
+    path: str  # relative to the vault
+    text: str  # the note as written
+    outcome: Outcome | None
+    supersedes: tuple[str, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """Who writes, when, why, and whether it is only a rehearsal."""
+
+    author: Author
+    now: datetime
+    reason: str | None = None
+    dry_run: bool = False
+
+
+class Vault:
+    """One vault's folder, opened for writing. Every method is one change and, where git allows, one commit.
+
+    Args:
+        root: the folder with `remvault.toml`.
+        private: where local-only notes live; inside the root for a standalone vault, in git's folder otherwise.
+        entropy: returns n random bytes (ids).
+    """
+
+    def __init__(
+        self, root: Path, ledger: Ledger, *, is_embedded: bool, private: Path, entropy: Callable[[int], bytes]
+    ) -> None:
+        self.root, self.ledger, self.is_embedded, self.private = root, ledger, is_embedded, private
+        self._entropy = entropy
+        self._tree = DirectoryTree(root)
+
+    def load(self, path: str) -> tuple[Note, bytes]:
+        """Read one note fresh from disk."""
+        data = self._tree.read(path)
+        return parse_note(path, data), data
+
+    def new(self, draft: Draft, act: Act) -> Written:
+        """Write a memory.
+
+        Raises:
+            InvalidNote: if it would break a rule.
+        """
+        text, note = self._compose(draft, act)
+        path = self._place(note, act)
+        return self._write("new", note, [FileChange(path, text.encode(), None)], act, text=text)
+
+    def supersede(self, old_path: str, draft: Draft, act: Act) -> Written:
+        """Write a successor and mark the old note, in one change.
+
+        Raises:
+            InvalidNote: if the successor would break a rule.
+            UserError: if the old note is already superseded or has no id.
+        """
+        old, data = self.load(old_path)
+        if old.memory.id is None:
+            raise UserError(f"{old_path} has no id to supersede", hint="'remvault check --fix' gives it one")
+        if old.memory.superseded_by is not None:
+            newer = old.memory.superseded_by
+            raise UserError(f"{old.memory.id} is already superseded by {newer}", hint=f"supersede {newer} instead")
+        text, note = self._compose(replace(draft, fields=successor_fields(old.memory, draft.fields)), act)
+        assert note.memory.id is not None
+        _check_reach(note, old)
+        marked = set_key(data.decode("utf-8"), "freshness", "superseded")
+        marked = set_key(marked, "superseded-by", note.memory.id)
+        changes = [
+            FileChange(self._place(note, act), text.encode(), None),
+            FileChange(old_path, marked.encode(), old.blob),
+        ]
+        return self._write("supersede", note, changes, act, text=text, supersedes=(old.memory.id,))
+
+    def set(self, path: str, edits: Sequence[FieldEdit], act: Act) -> Written:
+        """Change fields in place; identity and creation stay.
+
+        Raises:
+            UsageError: for a guarded key or a value its field cannot hold.
+            InvalidNote: if the edit would bring a new error.
+            EditRefused: if the frontmatter cannot be edited by machine.
+        """
+        note, data = self.load(path)
+        text = _text(note, data)
+        for edit in edits:
+            text = apply_edit(text, edit)
+        return self.save(path, text.encode(), act, base=note)
+
+    def unset(self, path: str, keys: Sequence[str], act: Act) -> Written:
+        """Remove fields in place. Raises as `set`."""
+        note, data = self.load(path)
+        text = _text(note, data)
+        for key in keys:
+            _refuse_guarded(key)
+            text = unset_key(text, key)
+        return self.save(path, text.encode(), act, base=note)
+
+    def save(self, path: str, data: bytes, act: Act, *, base: Note) -> Written:
+        """Replace a note's whole text, if no rule is newly broken and nobody changed it since `base` was read."""
+        note = parse_note(path, data)
+        before = {(one.code, one.message) for one in note_problems(base, is_embedded=self.is_embedded)}
+        found = note_problems(note, is_embedded=self.is_embedded)
+        new_errors = [one for one in found if one.severity == "error" and (one.code, one.message) not in before]
+        if new_errors:
+            raise InvalidNote(new_errors)
+        return self._write(
+            "update", note, [FileChange(path, data, base.blob)], act, text=data.decode("utf-8", "replace")
+        )
+
+    def fix(self, changes: Mapping[str, str], act: Act) -> list[Written]:
+        """Write mechanically repaired texts by path, one change each (`Remvault-Op: fix`)."""
+        written = []
+        for path, text in sorted(changes.items()):
+            base, _ = self.load(path)
+            note = parse_note(path, text.encode())
+            written.append(self._write("fix", note, [FileChange(path, text.encode(), base.blob)], act, text=text))
+        return written
+
+    def _compose(self, draft: Draft, act: Act) -> tuple[str, Note]:
+        fields = draft_fields(
+            draft, memory_id=memory_id(self._entropy(8)), author=act.author, now=format_moment(act.now)
+        )
+        text = new_note(fields, draft.body)
+        if len(text.encode()) > MAX_NOTE_BYTES:
+            raise UserError("the note is over 1 MiB", hint="keep the memory short and point to the long text")
+        is_private = fields.get("sensitivity") == "local-only"
+        note = parse_note("private/new.md" if is_private else "new.md", text.encode())
+        errors = [one for one in note_problems(note, is_embedded=self.is_embedded) if one.severity == "error"]
+        if errors:
+            raise InvalidNote(errors)
+        return text, note
+
+    def _place(self, note: Note, act: Act) -> str:
+        """Choose a free path for a new note."""
+        memory = note.memory
+        assert memory.id is not None
+        assert memory.title is not None
+        if memory.is_local_only:
+            return f"private/{note_filename(memory.title, memory.id, taken=_names(self.private))}"
+        assert memory.scope is not None
+        folder = shard(self.root, folder_for(memory.scope, memory.scope_id), act.now.year, act.now.month)
+        return f"{folder}/{note_filename(memory.title, memory.id, taken=_names(contained(self.root, folder)))}"
+
+    def _write(
+        self, op: str, note: Note, changes: list[FileChange], act: Act, *, text: str, supersedes: tuple[str, ...] = ()
+    ) -> Written:
+        memory = note.memory
+        problems = tuple(one for one in note_problems(note, is_embedded=self.is_embedded) if one.severity != "info")
+        operation = Operation(
+            op=op,
+            title=memory.title or note.path,
+            ids=(memory.id,) if memory.id else (),
+            supersedes=supersedes,
+            scope=memory.owner,
+            actor=act.author.actor,
+            session=act.author.session,
+            reason=act.reason,
+        )
+        outcome = None if act.dry_run else self.ledger.write(operation, changes)
+        return Written(op, memory.id or "", changes[0].path, text, outcome, supersedes, problems)
+
+
+def apply_edit(text: str, edit: FieldEdit) -> str:
+    """Apply one field edit to a note's text; pure.
+
+    Raises:
+        UsageError: for a guarded key, `+=` or `-=` on a field that is no list, or a list that is not one.
+        EditRefused: if the frontmatter cannot be edited by machine.
+    """
+    _refuse_guarded(edit.key)
+    row = FIELDS.get(edit.key)
+    is_list = row is not None and row.kind in _LISTS
+    if edit.how != "=" and row is not None and not is_list:
+        raise UsageError(f"{edit.key} holds one value: {edit.how} does not apply", hint=f"write {edit.key}=VALUE")
+    value = parse_value(edit.key, edit.text)
+    if edit.how == "=":
+        return set_key(text, edit.key, [value] if is_list and not isinstance(value, (list, tuple)) else value)
+    items = value if isinstance(value, list) else [value]
+    for item in items:
+        if edit.how == "+=":
+            text = add_item(text, edit.key, item)
+        else:
+            text = remove_item(text, edit.key, lambda present, item=item: present == item or _names_item(present, item))
+    return text
+
+
+def parse_value(key: str, typed: str) -> Value:
+    """Read a value from a command line: text as typed, `[a, b]` and `{k: v}` as YAML where the field holds such.
+
+    Raises:
+        UsageError: if what looks like a list is not one.
+    """
+    row = FIELDS.get(key)
+    if row is not None and row.kind in ("number", "time", "flag"):
+        return Plain(typed)
+    holds_lists = row is None or row.kind in _LISTS
+    if not (holds_lists and typed[:1] in ("[", "{")):
+        return typed
+    try:
+        block = read(split(f"---\nvalue: {typed}\n---\n"))
+    except Unreadable as err:
+        raise UsageError(
+            f"{key}: {typed!r} is not a list: {err.message}", hint="write [a, b], quote items with signs"
+        ) from err
+    value = block.entries["value"].node.plain_value()
+    return value if value is not None else typed
+
+
+def _names_item(present: object, item: Value) -> bool:
+    """Whether plain text names a mapping by what identifies it: an anchor's `at`, an entity's `name`, a target."""
+    return isinstance(present, dict) and any(present.get(key) == item for key in ("at", "name", "target"))
+
+
+def _refuse_guarded(key: str) -> None:
+    if key in GUARDED:
+        raise UsageError(f"{key} is not set by hand here: {GUARDED[key]}")
+
+
+def _text(note: Note, data: bytes) -> str:
+    if not note.is_text:
+        raise UserError(f"{note.path} is not UTF-8 text and is never rewritten", hint="save the file as UTF-8 first")
+    return data.decode("utf-8")
+
+
+def _check_reach(newer: Note, older: Note) -> None:
+    if not may_supersede(newer.owner, older.owner):
+        message = f"a {newer.memory.scope} memory cannot supersede one of {older.owner or 'unknown owner'}"
+        raise UserError(message, hint="use the same scope and scope-id, or a wider scope")
+
+
+def _names(folder: Path) -> frozenset[str]:
+    try:
+        return frozenset(entry.name for entry in folder.iterdir())
+    except FileNotFoundError:
+        return frozenset()
