@@ -18,8 +18,9 @@ from remvault.domain.problems import Problem
 from remvault.errors import UserError
 from remvault.store.note_paths import NOTE_SUFFIX, SET_APART, checked_parts, is_note_name, is_note_path
 
-_READ = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-_FOLDER = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | _NO_LINK
+_FOLDER = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_DIRECTORY", 0) | _NO_LINK
 _TYPE_BITS = 0o170000
 _LINK_MODE, _REPOSITORY_MODE = 0o120000, 0o160000
 _new_tuple = tuple.__new__  # half the cost of the named tuple's own constructor
@@ -92,19 +93,14 @@ class DirectoryTree:
         """List and stat every note in one pass, without opening any."""
         files: dict[str, FileStat] = {}
         skipped: list[Problem] = []
-        pending = [(os.fspath(self.root), "")]
+        root = os.fspath(self.root)
+        pending = [""]
         while pending:
-            folder, prefix = pending.pop()
+            prefix = pending.pop()
             try:
-                with os.scandir(folder) as listing:
-                    entries = list(listing)
+                pending += _scan_folder(root, prefix, files, skipped)
             except OSError as err:
                 skipped.append(_skip(prefix.rstrip("/"), f"folder cannot be read ({err.strerror})"))
-                continue
-            if prefix and any(entry.name == ".git" for entry in entries):
-                skipped.append(_skip(prefix.rstrip("/"), "another git repository"))
-                continue
-            pending += _sort_entries(entries, prefix, files, skipped)
         return Scan(files, sorted(skipped, key=Problem.sort_key))
 
     def read(self, path: str) -> bytes:
@@ -133,6 +129,73 @@ class DirectoryTree:
                 raise NoteUnreadable(path, err.strerror or "it cannot be read") from err
 
 
+class Blobs(Protocol):
+    """What a git repository offers to the two trees inside it; `git.Repository` is one."""
+
+    def entries(self, rev: str, prefix: str) -> Mapping[str, tuple[int, str]]:
+        """Files below `prefix` in a commit: path relative to `prefix` to (mode, blob id)."""
+        ...
+
+    def staged_entries(self, prefix: str) -> Mapping[str, tuple[int, str]]:
+        """The same for the staged entries; a path in conflict has its own side, else theirs."""
+        ...
+
+    def read_blob(self, blob: str) -> bytes:
+        """All bytes of a blob."""
+        ...
+
+
+class GitTree:
+    """Notes inside git's object store; `CommitTree` and `StagedTree` say which."""
+
+    def __init__(self, blobs: Blobs, entries: Mapping[str, tuple[int, str]]) -> None:
+        self._blobs = blobs
+        self._entries = {path: entry for path, entry in entries.items() if is_note_path(path)}
+        self._links = [path for path, (mode, _) in self._entries.items() if mode == _LINK_MODE]
+        self._nested = [path for path, (mode, _) in entries.items() if mode == _REPOSITORY_MODE]
+
+    def paths(self) -> list[str]:
+        """Every note's path, sorted."""
+        return sorted(set(self._entries) - set(self._links) - set(self._nested))
+
+    def read(self, path: str) -> bytes:
+        """All bytes of one note as git has them; raises NoteMissing, or NoteUnreadable for a link."""
+        if path in self._links:
+            raise NoteUnreadable(path, "a link, links are not followed")
+        try:
+            _, blob = self._entries[path]
+        except KeyError as err:
+            raise NoteMissing(path) from err
+        return self._blobs.read_blob(blob)
+
+    def blob(self, path: str) -> str:
+        """The blob id of a note, without reading it; raises NoteMissing."""
+        try:
+            return self._entries[path][1]
+        except KeyError as err:
+            raise NoteMissing(path) from err
+
+    def skipped(self) -> list[Problem]:
+        """Links with a note's name, and nested repositories."""
+        found = [_skip(path, "a link, links are not followed") for path in self._links]
+        found += [_skip(path, "another git repository") for path in self._nested]
+        return sorted(found, key=Problem.sort_key)
+
+
+class CommitTree(GitTree):
+    """The notes of a commit; `prefix` is the vault's path in the repository, "" or ending in "/"."""
+
+    def __init__(self, blobs: Blobs, rev: str, prefix: str) -> None:
+        super().__init__(blobs, blobs.entries(rev, prefix))
+
+
+class StagedTree(GitTree):
+    """The notes as staged for the next commit."""
+
+    def __init__(self, blobs: Blobs, prefix: str) -> None:
+        super().__init__(blobs, blobs.staged_entries(prefix))
+
+
 class MemoryTree:
     """Notes held in memory: path to bytes."""
 
@@ -155,14 +218,32 @@ class MemoryTree:
         return []
 
 
+def _scan_folder(root: str, prefix: str, files: dict[str, FileStat], skipped: list[Problem]) -> list[str]:
+    """Sort one folder's entries; returns the prefixes of its folders."""
+    folder = f"{root}/{prefix}"
+    if os.scandir not in os.supports_fd:
+        with os.scandir(folder) as listing:
+            return _sort_entries(list(listing), prefix, files, skipped)
+    # By descriptor each stat resolves one name instead of a whole path, and a folder swapped for a link is refused.
+    handle = os.open(folder, _FOLDER if prefix else _FOLDER & ~_NO_LINK)
+    try:
+        with os.scandir(handle) as listing:
+            return _sort_entries(list(listing), prefix, files, skipped)
+    finally:
+        os.close(handle)
+
+
 def _sort_entries(
     entries: list[os.DirEntry[str]], prefix: str, files: dict[str, FileStat], skipped: list[Problem]
-) -> list[tuple[str, str]]:
+) -> list[str]:
     """Put the notes of one folder into `files`, oddities into `skipped`; return its folders still to visit.
 
     The loop runs for every file before every read, hence one stat a note, no call of ours for the plain case.
     """
-    folders: list[tuple[str, str]] = []
+    if prefix and any(entry.name == ".git" for entry in entries):
+        skipped.append(_skip(prefix.rstrip("/"), "another git repository"))
+        return []
+    folders: list[str] = []
     for entry in entries:
         name = entry.name
         if name[0] == ".":
@@ -188,13 +269,13 @@ def _sort_entries(
 
 def _sort_oddity(
     entry: os.DirEntry[str], prefix: str, files: dict[str, FileStat], skipped: list[Problem]
-) -> tuple[str, str] | None:
-    """Place what is not a plain ASCII-named note; returns a folder to visit, if that is what it is."""
+) -> str | None:
+    """Place what is not a plain ASCII-named note; returns the prefix of a folder to visit, if that is what it is."""
     name, path = entry.name, prefix + entry.name
     if not prefix and name in SET_APART:
         return None
     if entry.is_dir(follow_symlinks=False):
-        return (entry.path, f"{path}/")
+        return f"{path}/"
     if entry.is_symlink():
         skipped.append(_skip(path, "a link, links are not followed"))
     elif not is_note_name(name):
@@ -219,7 +300,7 @@ def _open_below(root: Path, folders: list[str], name: str) -> int:
         return os.open(target, _READ)
     if not folders:
         return os.open(root / name, _READ)
-    at = os.open(root, os.O_RDONLY | os.O_CLOEXEC)
+    at = os.open(root, _FOLDER & ~_NO_LINK)
     try:
         for folder in folders:
             below = os.open(folder, _FOLDER, dir_fd=at)
