@@ -6,7 +6,7 @@ Leaves alone: how bytes reach disk and history (`ledger`), finding a note by id 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -25,6 +25,7 @@ from remvault.domain.note import MAX_NOTE_BYTES, Note, parse_note
 from remvault.domain.problems import Problem
 from remvault.domain.rules import note_problems
 from remvault.errors import UsageError, UserError
+from remvault.store.checking import Repair
 from remvault.store.layout import contained, folder_for, note_filename, shard
 from remvault.store.ledger import FileChange, Ledger, Outcome
 from remvault.store.trees import DirectoryTree
@@ -172,13 +173,16 @@ class Vault:
             "update", note, [FileChange(path, data, base.blob)], act, text=data.decode("utf-8", "replace")
         )
 
-    def fix(self, changes: Mapping[str, str], act: Act) -> list[Written]:
-        """Write mechanically repaired texts by path, one change each (`Remvault-Op: fix`)."""
+    def fix(self, repairs: Sequence[Repair], act: Act) -> list[Written]:
+        """Carry out mechanical repairs, one change each (`Remvault-Op: fix`)."""
         written = []
-        for path, text in sorted(changes.items()):
-            base, _ = self.load(path)
-            note = parse_note(path, text.encode())
-            written.append(self._write("fix", note, [FileChange(path, text.encode(), base.blob)], act, text=text))
+        for one in repairs:
+            data = one.text.encode()
+            changes = [FileChange(one.path, data, one.base)]
+            if one.new_path is not None:
+                changes = [FileChange(one.new_path, data, None), FileChange(one.path, None, one.base)]
+            note = parse_note(changes[0].path, data)
+            written.append(self._write("fix", note, changes, act, text=one.text))
         return written
 
     def _compose(self, draft: Draft, act: Act) -> tuple[str, Note]:

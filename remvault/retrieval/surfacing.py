@@ -1,0 +1,101 @@
+"""Surfacing: the few memories worth a prompt's attention, in one bounded block."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from remvault.retrieval.packing import Packed, pack
+from remvault.retrieval.rendering import Format, Item
+from remvault.retrieval.search import Hit, SearchOptions, search
+from remvault.retrieval.view import View
+
+# Candidates looked at for each one that may be shown: room for those that do not fit.
+OVERSAMPLE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Surfaced:
+    """The block, the memories in it and those left out, best first."""
+
+    packed: Packed
+    notices: tuple[str, ...]
+
+    @property
+    def block(self) -> str:
+        """What goes into the prompt; "" when nothing is worth showing."""
+        return self.packed.block
+
+    def answer(self, chars_per_token: int) -> dict[str, Any]:
+        """The answer as JSON has it."""
+        items = [
+            {
+                "provider": item.provider,
+                "id": item.id,
+                "source": item.source,
+                "scope": item.scope,
+                "freshness": item.freshness,
+                "chars": chars,
+                "reasons": list(item.reasons),
+                "labels": list(item.labels),
+            }
+            for item, chars in self.packed.items
+        ]
+        return {
+            "block": self.block,
+            "chars": len(self.block),
+            "tokens": -(-len(self.block) // chars_per_token),
+            "items": items,
+            "left_out": [{"id": memory_id, "why": why} for memory_id, why in self.packed.left_out],
+            "gate": None,
+        }
+
+
+def surface(view: View, prompt: str, *, budget_chars: int, max_items: int, form: Format, provider: str) -> Surfaced:
+    """Choose and render the memories that match a prompt, within `budget_chars` characters.
+
+    Only valid, active notes of this context, matched by at least one whole word. Memories are whole or left out; of a
+    long one the matching section, or the summary, stands for it, and a label says so.
+    """
+    options = SearchOptions(limit=max_items * OVERSAMPLE, only_valid=True)
+    answer = search(view, prompt, options, provider=provider)
+    hits = {hit.row.id or "": hit for hit in answer.hits if hit.matched and hit.row.id}
+    packed = pack(
+        [_item(hit) for hit in hits.values()],
+        budget_chars=budget_chars,
+        max_items=max_items,
+        form=form,
+        ladder=lambda item: _texts(hits[item.id], budget_chars),
+    )
+    return Surfaced(packed, answer.notices)
+
+
+def _item(hit: Hit) -> Item:
+    memory: Mapping[str, Any] = hit.memory
+    scope_id = memory["scope_id"]
+    return Item(
+        provider=memory["provider"],
+        id=memory["id"],
+        title=memory["title"],
+        type=memory["type"],
+        scope=f"{memory['scope']}:{scope_id}" if scope_id else memory["scope"],
+        freshness=memory["freshness"],
+        source=memory["source"],
+        text="",
+        labels=hit.labels,
+        reasons=hit.reasons,
+    )
+
+
+def _texts(hit: Hit, budget_chars: int) -> list[str]:
+    """What may stand for a memory, longest first: body, matching section, summary. None may take over half the block."""
+    most = budget_chars // 2
+    texts = [hit.body]
+    if hit.section is not None:
+        heading, line = hit.section
+        texts.append(f"(section {heading}, line {line})\n{hit.section_text.strip()}")
+    if hit.memory["summary"]:
+        texts.append(f"(summary)\n{hit.memory['summary']}")
+    texts.append(f"(long note: remvault show {hit.memory['id']})")
+    return [text for text in texts if len(text) <= most]

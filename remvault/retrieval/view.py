@@ -1,0 +1,115 @@
+"""What one context may see of a snapshot: the boundary that every verb reads through.
+
+Owns: the visibility predicate over rows, stages, and finding a row by name among the visible.
+Leaves alone: ranking, text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+
+from remvault.domain.lineage import Lineage, Link, build_lineage
+from remvault.domain.scope import SCOPES, Context
+from remvault.index.manifest import NoteRow
+from remvault.index.reconcile import Snapshot
+from remvault.retrieval.lifecycle import Stage, stage_of
+from remvault.retrieval.lookup import find
+
+UNREADABLE = ""  # owner of a note whose scope or owner cannot be read, as the index keeps it
+
+
+@dataclass(eq=False)
+class View:
+    """A snapshot seen from one context.
+
+    Args:
+        is_person: a person at a command line, who is also shown notes whose owner cannot be read (labelled); agents
+            and tools never are.
+    """
+
+    snapshot: Snapshot
+    context: Context
+    now: datetime
+    is_person: bool
+    is_embedded: bool
+    owners: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.owners = self.context.owners() | ({UNREADABLE} if self.is_person else frozenset())
+
+    @cached_property
+    def lineage(self) -> Lineage:
+        """Supersession over the whole vault: a successor counts by owner and validity, whoever looks."""
+        rows = self.snapshot.rows.values()
+        if not any(row.supersedes for row in rows):
+            return Lineage()
+        return build_lineage(
+            Link(row.id, row.supersedes, row.owner, row.valid and row.status == "active") for row in rows if row.id
+        )
+
+    def sees(self, row: NoteRow) -> bool:
+        """Whether this context may know that the note exists."""
+        if row.sensitivity == "local-only":
+            return False
+        if row.owner:
+            return row.owner in self.owners
+        return self.is_person and self._is_at_home(row.path)
+
+    def stage(self, row: NoteRow) -> Stage:
+        """Where the memory stands in its life."""
+        successors = self.lineage.successors.get(row.id or "", ())
+        return stage_of(row.status, row.freshness, row.expires, successors=successors, now=self.now)
+
+    def accepts(self, row: NoteRow, stages: Collection[Stage], *, only_valid: bool) -> bool:
+        """Whether a note may be an answer: visible, in one of the stages, and valid where that is asked."""
+        return self.sees(row) and (row.valid or not only_valid) and self.stage(row) in stages
+
+    def filter(self, stages: Collection[Stage], *, only_valid: bool) -> Callable[[NoteRow], bool]:
+        """`accepts` as a predicate."""
+        return lambda row: self.accepts(row, stages, only_valid=only_valid)
+
+    def visible(self) -> Iterable[NoteRow]:
+        """Every note this context may know of, by path."""
+        return (row for _, row in sorted(self.snapshot.rows.items()) if self.sees(row))
+
+    def find(self, name: str) -> NoteRow:
+        """The one visible note called so. Raises as `lookup.find`: out of scope answers exactly like not there."""
+        row = find(name, self.visible())
+        assert isinstance(row, NoteRow)
+        return row
+
+    def labels(self, row: NoteRow) -> list[str]:
+        """What a reader must know before trusting the memory."""
+        labels = []
+        stage = self.stage(row)
+        if not row.valid:
+            labels.append("invalid note")
+        if not row.owner:
+            labels.append("unknown owner")
+        if stage != "active":
+            labels.append(stage)
+        if row.freshness in ("stale", "unknown"):
+            labels.append(f"freshness {row.freshness}")
+        if row.head_blob != row.blob:
+            labels.append("uncommitted")
+        return labels
+
+    def successors(self, row: NoteRow) -> tuple[str, ...]:
+        """Ids that directly supersede the note and that this context may see."""
+        direct = self.lineage.successors.get(row.id or "", ())
+        if not direct:
+            return ()
+        seen = {other.id for other in self.snapshot.rows.values() if self.sees(other)}
+        return tuple(one for one in direct if one in seen)
+
+    def _is_at_home(self, path: str) -> bool:
+        """A note of unknown owner in an owner's folder is shown only where that owner is active."""
+        first, _, rest = path.partition("/")
+        if first not in SCOPES or first == "global" or not rest:
+            return True
+        owner_folder = rest.split("/", 1)[0] if "/" in rest else ""
+        ids: Mapping[str, str] = self.context.ids
+        return bool(owner_folder) and ids.get(first) == owner_folder

@@ -1,0 +1,315 @@
+"""The composition root: find the vault, resolve settings and context, and hand out its reading and writing sides.
+
+Owns: every look at the environment, the current folder, the clock and randomness.
+Leaves alone: what the verbs do (`surfaces.reading`, `surfaces.writing`), how answers are printed (`surfaces.cli`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from remvault.config import Settings, load_settings
+from remvault.domain.context import ContextFacts, resolve_context
+from remvault.domain.draft import Author
+from remvault.domain.memory import ACTOR
+from remvault.domain.scope import Context
+from remvault.errors import UsageError, UserError
+from remvault.store.layout import VaultPlace, find_vault
+from remvault.store.state import State, open_state, workspace_id
+from remvault.store.work_tree import WorkTree, find_work_tree, git_config, head
+
+if TYPE_CHECKING:
+    from remvault.index.reconcile import Snapshot
+    from remvault.retrieval.view import View
+    from remvault.store.git import Repository
+    from remvault.store.ledger import Ledger
+    from remvault.store.vault import Act, Vault
+
+Progress = Callable[[int, int], None]
+
+
+class VaultReadOnly(UserError):
+    """The vault may be read but not written."""
+
+    code = "read_only"
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason, hint="reading works; nothing was written")
+
+
+class NoCurrentFolder(UserError):
+    """The current folder was deleted under us."""
+
+    code = "no_current_folder"
+
+    def __init__(self) -> None:
+        super().__init__("the current folder no longer exists", hint="change to another folder")
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the process finds around itself; handed in, so that everything below is a function of it."""
+
+    cwd: Path
+    environ: Mapping[str, str]
+    now: Callable[[], datetime]
+    entropy: Callable[[int], bytes]
+    user_config: Path  # platform folders of this user
+    user_data: Path
+    user_state: Path
+
+    @classmethod
+    def of_process(cls) -> Surroundings:
+        """The surroundings of this process."""
+        import platformdirs
+
+        try:
+            cwd = Path.cwd()
+        except FileNotFoundError as err:
+            raise NoCurrentFolder from err
+        return cls(
+            cwd=cwd,
+            environ=os.environ,
+            now=lambda: datetime.now(UTC),
+            entropy=os.urandom,
+            user_config=Path(platformdirs.user_config_path("remvault")),
+            user_data=Path(platformdirs.user_data_path("remvault")),
+            user_state=Path(platformdirs.user_state_path("remvault")),
+        )
+
+
+@dataclass(eq=False)
+class OpenVault:
+    """One vault, opened in one context by one actor. Cheap to make; each part is loaded when first used."""
+
+    place: VaultPlace
+    settings: Settings
+    context: Context
+    author: Author
+    work_tree: WorkTree | None  # the one that holds the vault; None outside git
+    surroundings: Surroundings
+    git_values: Mapping[str, str]  # git's settings in the vault's work tree
+    progress: Progress | None = None
+
+    @property
+    def root(self) -> Path:
+        """The vault's folder."""
+        return self.place.root
+
+    @property
+    def is_embedded(self) -> bool:
+        """Whether the vault is a folder of a code repository."""
+        return self.settings.text("vault.kind") == "embedded"
+
+    @property
+    def is_person(self) -> bool:
+        """Whether a person acts, rather than an agent or a tool."""
+        return self.author.actor.startswith("user:")
+
+    @property
+    def provider(self) -> str:
+        """The name of this vault among the sources of memories."""
+        return self.settings.text("vault.name") or "vault"
+
+    @cached_property
+    def prefix(self) -> str:
+        """The vault's path in its repository, "" at the root."""
+        if self.work_tree is None:
+            return ""
+        relative = self.root.relative_to(Path(os.path.realpath(self.work_tree.root))).as_posix()
+        return "" if relative == "." else relative
+
+    @cached_property
+    def state(self) -> State | None:
+        """Where caches, locks and pending operations live; None outside git."""
+        if self.work_tree is None:
+            return None
+        vault_id = self.settings.text("vault.id") or "vault"
+        return open_state(
+            self.work_tree, vault_id=vault_id, prefix=self.prefix, user_state=self.surroundings.user_state
+        )
+
+    @property
+    def private_folder(self) -> Path:
+        """Where local-only notes lie: below the vault, or for an embedded one in git's own folder."""
+        if self.is_embedded and self.state is not None:
+            return self.state.shared / (self.settings.text("vault.id") or "vault") / "private"
+        return self.root / "private"
+
+    @cached_property
+    def repository(self) -> Repository | None:
+        """The repository through libgit2; None outside git. Loaded only by writes, history and a moved HEAD."""
+        from remvault.store.git import Repository
+
+        return Repository.open(self.work_tree) if self.work_tree is not None else None
+
+    def snapshot(self) -> Snapshot:
+        """Bring the index in line with the files and return what it now holds."""
+        from remvault.index.reconcile import NoteSource, reconcile
+
+        source = NoteSource(
+            root=self.root,
+            head=head(self.work_tree, self.surroundings.environ).commit if self.work_tree else None,
+            head_blobs=self._head_blobs,
+        )
+        language = self.settings.text("search.language") or "english"
+        return reconcile(source, self.state, language=language, progress=self.progress)
+
+    def _head_blobs(self) -> Mapping[str, str]:
+        if self.repository is None:
+            return {}
+        return self.repository.blob_ids("HEAD", self.prefix)
+
+    def view(self) -> View:
+        """What this context may see right now."""
+        from remvault.retrieval.view import View
+
+        return View(self.snapshot(), self.context, self.surroundings.now(), self.is_person, self.is_embedded)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The way to disk and history."""
+        from remvault.store.ledger import Ledger
+
+        return Ledger(
+            root=self.root,
+            prefix=self.prefix,
+            work_tree=self.work_tree,
+            state=self.state,
+            mode=self.settings.text("git.commit") or "auto",
+            environ=self.surroundings.environ,
+        )
+
+    @cached_property
+    def vault(self) -> Vault:
+        """The writing side.
+
+        Raises:
+            VaultReadOnly: for a vault of a newer format.
+        """
+        from remvault.store.vault import Vault
+
+        if self.settings.read_only_reason is not None:
+            raise VaultReadOnly(self.settings.read_only_reason)
+        return Vault(
+            self.root,
+            self.ledger,
+            is_embedded=self.is_embedded,
+            private=self.private_folder,
+            entropy=self.surroundings.entropy,
+        )
+
+    def act(self, *, reason: str | None = None, dry_run: bool = False) -> Act:
+        """Who writes, when and why."""
+        from remvault.store.vault import Act
+
+        return Act(self.author, self.surroundings.now(), reason, dry_run)
+
+
+def open_vault(
+    vault: str | None = None,
+    *,
+    context: Mapping[str, str] | None = None,
+    actor: str | None = None,
+    surroundings: Surroundings | None = None,
+    options: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
+    hook_session: str | None = None,
+) -> OpenVault:
+    """Open a vault.
+
+    Args:
+        vault: its folder; None finds it from the environment or the current folder upwards.
+        context: ids by scope that replace what would be resolved.
+        actor: `user:NAME`, `agent:NAME` or `tool:NAME`; None takes the environment's, else git's identity.
+        options: settings by name that beat every file.
+        progress: told (done, total) during long work.
+        hook_session: the session id in a hook's JSON.
+
+    Raises:
+        NoVault, SettingError, UsageError: when there is none, or what was given cannot be.
+    """
+    around = surroundings or Surroundings.of_process()
+    place = find_vault(
+        around.cwd,
+        explicit=Path(vault).expanduser() if vault else None,
+        variable=around.environ.get("REMVAULT_VAULT"),
+        user_data=around.user_data,
+    )
+    settings = vault_settings(place.root, around, options or {})
+    tree = find_work_tree(place.root)
+    here = find_work_tree(around.cwd)
+    git_values = git_config(tree, around.environ) if tree is not None else {}
+    here_values = git_values if here == tree else git_config(here, around.environ) if here is not None else {}
+    facts = ContextFacts(
+        explicit=[f"{scope}={scope_id}" for scope, scope_id in (context or {}).items()],
+        variable=around.environ.get("REMVAULT_CONTEXT"),
+        session_variable=around.environ.get("REMVAULT_SESSION"),
+        hook_session=hook_session,
+        git_config=here_values,
+        branch=head(here, around.environ).branch if here is not None else None,
+        workspace_id=workspace_id(here, create=False) if here is not None else None,
+        projects=settings.projects,
+        team=settings.text("context.team"),
+        team_origin=settings.origin("context.team"),
+        organization=settings.text("context.organization"),
+        organization_origin=settings.origin("context.organization"),
+        vault_project=settings.text("vault.project"),
+        is_embedded=settings.text("vault.kind") == "embedded",
+        is_in_vaults_work_tree=here is not None and here == tree,
+        is_in_work_tree=here is not None,
+        is_vault_named=place.is_named,
+    )
+    resolved = resolve_context(facts)
+    author = Author(_actor(actor, around, git_values or here_values), resolved.ids.get("session"))
+    return OpenVault(place, settings, resolved, author, tree, around, git_values, progress)
+
+
+def vault_settings(root: Path, around: Surroundings, options: Mapping[str, str]) -> Settings:
+    """Read and combine every source of settings for one vault."""
+    vault_file, user_file = root / "remvault.toml", user_settings_path(around)
+    return load_settings(
+        vault_toml=read_optional(vault_file),
+        vault_source=str(vault_file),
+        user_toml=read_optional(user_file),
+        user_source=str(user_file),
+        environ=around.environ,
+        options=options,
+    )
+
+
+def user_settings_path(surroundings: Surroundings) -> Path:
+    """Where the user's own settings lie."""
+    return surroundings.user_config / "config.toml"
+
+
+def read_optional(path: Path) -> str | None:
+    """A file's text, None when there is none.
+
+    Raises:
+        UserError: when it is there but cannot be read as UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as err:
+        raise UserError(f"{path} cannot be read: {err}", hint="mend or remove it") from err
+
+
+def _actor(given: str | None, around: Surroundings, git_values: Mapping[str, str]) -> str:
+    actor = given or around.environ.get("REMVAULT_ACTOR")
+    if actor:
+        if not ACTOR.match(actor):
+            raise UsageError(f"actor {actor!r} has no kind", hint="write user:NAME, agent:NAME or tool:NAME")
+        return actor
+    environ = around.environ
+    name = environ.get("GIT_AUTHOR_NAME") or git_values.get("user.name") or environ.get("USER") or "unknown"
+    return f"user:{name.strip() or 'unknown'}"

@@ -1,0 +1,115 @@
+"""One run of the command line: its global options, and the vault opened by them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from remvault.surfaces.cli.screen import Screen
+
+if TYPE_CHECKING:
+    from remvault.surfaces.app import OpenVault, Surroundings
+
+# Options that many verbs share, written once.
+Json = Annotated[bool, typer.Option("--json", help="Answer with one JSON object")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be written, write nothing")]
+Reason = Annotated[str | None, typer.Option(metavar="TEXT", help="Why; becomes the body of the commit message")]
+
+
+@dataclass(slots=True)
+class Invocation:
+    """What the global options said."""
+
+    screen: Screen
+    surroundings: Surroundings
+    vault: str | None = None
+    contexts: Sequence[str] = field(default_factory=tuple)
+    actor: str | None = None
+
+    @classmethod
+    def of_process(cls, screen: Screen) -> Invocation:
+        """An invocation in this process's own surroundings."""
+        from remvault.surfaces.app import Surroundings
+
+        return cls(screen, Surroundings.of_process())
+
+    def open(self, as_json: bool = False, **options: str) -> OpenVault:
+        """Open the vault that the options, the environment or the current folder name.
+
+        `options` are settings given as options of the verb, by name.
+        """
+        from remvault.surfaces.app import open_vault
+
+        self.screen.as_json = self.screen.as_json or as_json
+        opened = open_vault(
+            self.vault,
+            context=dict(self._pairs()),
+            actor=self.actor,
+            surroundings=self.surroundings,
+            options=options,
+            progress=self._progress if not self.screen.quiet and self.screen.err.isatty() else None,
+        )
+        for warning in opened.settings.warnings:
+            self.screen.say(warning)
+        return opened
+
+    def tell(self, notices: Sequence[str]) -> None:
+        """Pass on what a read had to say about the index or about broken notes."""
+        for notice in notices:
+            self.screen.say(notice)
+
+    def _pairs(self) -> list[tuple[str, str]]:
+        from remvault.errors import UsageError
+
+        pairs = []
+        for text in self.contexts:
+            scope, equals, scope_id = text.partition("=")
+            if not equals or not scope or not scope_id:
+                raise UsageError(f"--context {text!r} is not SCOPE=ID", hint="write --context project=acme-api")
+            pairs.append((scope, scope_id))
+        return pairs
+
+    def _progress(self, done: int, total: int) -> None:
+        width = 30
+        filled = width * done // max(total, 1)
+        bar = "#" * filled + "." * (width - filled)
+        end = "\r\x1b[K" if done >= total else ""
+        self.screen.err.write(f"\rindexing [{bar}] {done:,}/{total:,}{end}")
+        self.screen.err.flush()
+
+
+def of(ctx: typer.Context) -> Invocation:
+    """The invocation that a verb runs in."""
+    found: Any = ctx.find_root().obj
+    assert isinstance(found, Invocation)
+    return found
+
+
+def read_text(text: str) -> str:
+    """An argument's text, or standard input's for `-`."""
+    import sys
+
+    return sys.stdin.read() if text == "-" else text
+
+
+def complete_ids(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """Offer the ids that this context may see. Completion never fails and never writes."""
+    from remvault.errors import RemvaultError
+
+    try:
+        root = ctx.find_root()
+        invocation = Invocation.of_process(Screen.of_process())
+        invocation.vault = root.params.get("vault") or os.environ.get("REMVAULT_VAULT")
+        invocation.contexts = root.params.get("context") or ()
+        return invocation.open().completions(incomplete)
+    except (RemvaultError, OSError):
+        return []
+
+
+MemoryName = Annotated[
+    str, typer.Argument(metavar="ID", help="Id, its beginning, path or title", autocompletion=complete_ids)
+]

@@ -1,0 +1,168 @@
+"""The program: global options, the table of verbs, and what happens to failures.
+
+Verbs are imported when they are asked for: building all of them costs more than most of them take to run.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer._click.exceptions import ClickException  # vendored by typer, hence the pin below 0.29
+from typer.core import TyperGroup
+
+from remvault.errors import RemvaultError, UsageError
+from remvault.surfaces.cli.invocation import Invocation
+from remvault.surfaces.cli.screen import Screen
+
+# Verb: the panel of `--help` that it stands in. The module is verbs/<verb>.py, its function <verb>.
+VERBS: dict[str, str] = {
+    "init": "Begin",
+    "demo": "Begin",
+    "new": "Write",
+    "edit": "Write",
+    "set": "Write",
+    "unset": "Write",
+    "supersede": "Write",
+    "search": "Find",
+    "surface": "Find",
+    "list": "Find",
+    "show": "Find",
+    "log": "Find",
+    "check": "Keep",
+    "status": "Keep",
+    "reindex": "Keep",
+    "context": "Keep",
+    "settings": "Keep",
+    "hooks": "Keep",
+}
+EXIT_BUG = 3
+EXIT_INTERRUPTED = 130
+
+
+class VerbGroup(TyperGroup):
+    """A command group whose commands are imported on demand."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Every verb, in the order of the help."""
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import and build one verb; None for an unknown one."""
+        if cmd_name not in VERBS:
+            return None
+        module = importlib.import_module(f"remvault.surfaces.cli.verbs.{cmd_name}")
+        app = typer.Typer(add_completion=False, rich_markup_mode=None)
+        if hasattr(module, "app"):  # a verb with verbs of its own
+            group = typer.main.get_group(module.app)
+            group.name, group.rich_help_panel = cmd_name, VERBS[cmd_name]  # type: ignore[attr-defined]
+            return group
+        app.command(name=cmd_name, rich_help_panel=VERBS[cmd_name], no_args_is_help=False)(module.verb)
+        return typer.main.get_command(app)
+
+
+_app = typer.Typer(
+    cls=VerbGroup,
+    name="remvault",
+    help="Long-term memory for people and coding agents: Markdown notes in a git repository.",
+    epilog="Notes are plain files: edit them anywhere, the next command sees it. Begin with 'remvault init'.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@_app.callback()
+def _globals(
+    ctx: typer.Context,
+    vault: Annotated[
+        str | None, typer.Option(metavar="PATH", help="The vault's folder (REMVAULT_VAULT); default: the nearest one")
+    ] = None,
+    context: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SCOPE=ID", help="Act in this context, repeatable (REMVAULT_CONTEXT); default: resolved"),
+    ] = None,
+    actor: Annotated[
+        str | None, typer.Option(metavar="KIND:NAME", help="Who acts: user:, agent: or tool: (REMVAULT_ACTOR)")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Answer with one JSON object")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but the answer")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more about what happens")] = False,
+    no_color: Annotated[bool, typer.Option("--no-color", help="No colours (also NO_COLOR)")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version")] = False,
+) -> None:
+    invocation: Invocation = ctx.obj
+    invocation.vault, invocation.contexts, invocation.actor = vault, context or [], actor
+    invocation.screen.configure(as_json=as_json, quiet=quiet, verbose=verbose, no_color=no_color)
+    if version:
+        from remvault import __version__
+
+        invocation.screen.answer({"version": __version__}, lambda: f"remvault {__version__}")
+        raise typer.Exit(0)
+
+
+_globals.__doc__ = None
+
+
+def command() -> Any:
+    """The whole command, for running, completing and documenting."""
+    built = typer.main.get_command(_app)
+    built.no_args_is_help = True  # type: ignore[attr-defined]
+    return built
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code; no failure leaves as a traceback."""
+    screen = Screen.of_process(as_json="--json" in arguments)
+    try:
+        invocation = Invocation.of_process(screen)
+        result = command().main(args=list(arguments), prog_name="remvault", standalone_mode=False, obj=invocation)
+        screen.flush()
+        return result if isinstance(result, int) else 0
+    except RemvaultError as err:
+        screen.failure(err)
+        return err.exit_code
+    except ClickException as err:
+        usage = UsageError(err.format_message().rstrip("."), hint=_usage_hint(err))
+        if err.__class__.__name__ == "NoArgsIsHelpError":
+            print(err.format_message(), file=sys.stderr)
+        else:
+            screen.failure(usage)
+        return usage.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        screen.say("interrupted")
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader went away, as `| head` does. Keep the interpreter from failing again when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as err:
+        if os.environ.get("REMVAULT_DEBUG") == "1":
+            traceback.print_exc()
+        screen.failure(_Bug(err))
+        return EXIT_BUG
+
+
+class _Bug(RemvaultError):
+    code = "bug"
+    exit_code = EXIT_BUG
+
+    def __init__(self, err: Exception) -> None:
+        frame = traceback.extract_tb(err.__traceback__)[-1]
+        self.kind, self.place = type(err).__name__, f"{Path(frame.filename).name}:{frame.lineno}"
+        hint = (
+            "this is a bug in remvault; your notes are plain files and untouched. REMVAULT_DEBUG=1 shows the traceback"
+        )
+        super().__init__(f"unexpected {self.kind} at {self.place}: {err}", hint=hint)
+
+
+def _usage_hint(err: ClickException) -> str:
+    context = getattr(err, "ctx", None)
+    path = context.command_path if context is not None else "remvault"
+    return f"see '{path} --help'"
