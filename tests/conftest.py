@@ -5,9 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tests.vaults import clean_environment, git
+
+# The same examples on every run: a red build is red for a reason that anyone can repeat.
+hypothesis.settings.register_profile("ci", derandomize=True, deadline=None, max_examples=100)
+hypothesis.settings.load_profile("ci")
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,7 @@ further documents are refused while the events stream in, so a hostile block cos
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,9 +25,10 @@ MAX_ITEMS = 1_000
 BOM = "\ufeff"
 _FENCE = re.compile(r"---[ \t]*(?:\r?\n|\Z)")
 _CLOSING = re.compile(r"^---[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _ABSENT = frozenset({"", "null", "~"})
 
-# libyaml where the wheel has it (7x faster); the pure loader gives the same events.
+# libyaml where the wheel has it (7x faster); the pure loader gives the same events, or refuses (tabs between tokens).
 _Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
@@ -135,6 +137,8 @@ def read(parts: Split) -> Block:
         return Block()
     if len(parts.block) > MAX_BLOCK_CHARS:
         raise Unreadable(2, f"frontmatter is over {MAX_BLOCK_CHARS // 1024} KiB", "move long text into the body")
+    if parts.block.startswith(BOM):  # libyaml skips it without counting, and every offset would be off by one
+        raise Unreadable(2, "a byte-order mark stands inside the frontmatter", "remove it")
     return _Builder(parts.block).build()
 
 
@@ -143,7 +147,9 @@ class _Builder:
 
     def __init__(self, block: str) -> None:
         self._block = block
-        self._keys = 0
+        # YAML counts U+2028 and a lone CR as line breaks; editors and git do not. Count what they count.
+        self._newlines = [match.start() for match in re.finditer("\n", block)]
+        self._keys = self._items = 0
 
     def build(self) -> Block:
         events = self._events()
@@ -158,9 +164,11 @@ class _Builder:
                     2, "YAML directives are not allowed in frontmatter", "remove the line that begins with %"
                 )
             if isinstance(event, yaml.ScalarEvent) and event.implicit[0] and event.value in _ABSENT:
-                return Block()  # comments only
+                return Block()
             if isinstance(event, (yaml.ScalarEvent, yaml.SequenceStartEvent, yaml.AliasEvent)):
                 break
+        else:
+            return Block()  # comments only: the parser sees no document at all
         raise Unreadable(2, "frontmatter is not a list of 'key: value' lines", "write one 'key: value' a line")
 
     def _root(self, events: Iterator[Any]) -> Block:
@@ -214,8 +222,9 @@ class _Builder:
                 keys[-1] = None
             elif isinstance(top.value, list):
                 top.value.append(node)
-                if len(top.value) > MAX_ITEMS:
-                    raise Unreadable(node.line, f"a list has over {MAX_ITEMS:,} items", "split the note")
+                self._items += 1
+                if self._items > MAX_ITEMS:
+                    raise Unreadable(node.line, f"frontmatter has over {MAX_ITEMS:,} list items", "split the note")
             top.end = node.end
             if isinstance(node.value, (list, dict)):
                 stack.append(node)
@@ -229,6 +238,8 @@ class _Builder:
         line, start, end = self._line(event), event.start_mark.index, event.end_mark.index
         if isinstance(event, yaml.ScalarEvent):
             style = event.style or "plain"
+            if style == '"' and _SURROGATE.search(event.value):  # libyaml refuses the escape by itself
+                raise Unreadable(line, "an escape stands for half a character", "write the character itself")
             absent = style == "plain" and event.value in _ABSENT
             if style in "|>":
                 end = start + len(self._block[start:end].rstrip())
@@ -269,19 +280,23 @@ class _Builder:
             )
 
     def _line(self, event: Any) -> int:
-        # YAML counts U+2028 and a lone CR as line breaks; editors and git do not. Count what they count.
-        return 2 + self._block.count("\n", 0, event.start_mark.index)
+        return self._line_at(event.start_mark.index)
+
+    def _line_at(self, offset: int) -> int:
+        return 2 + bisect_left(self._newlines, offset)
 
     def _events(self) -> Iterator[Any]:
         """Yield parser events; every fault of the YAML library becomes `Unreadable` with its line."""
         try:
             yield from yaml.parse(self._block, Loader=_Loader)
+        except UnicodeEncodeError as err:  # half of a surrogate pair, as the shell hands over what is not UTF-8
+            raise Unreadable(self._line_at(err.start), "not valid Unicode text", "remove the character") from err
         except yaml.reader.ReaderError as err:
-            line = 2 + self._block.count("\n", 0, int(err.position))
+            line = self._line_at(int(err.position))
             raise Unreadable(line, f"character U+{_code_point(err):04X} is not allowed in YAML", "remove it") from err
         except yaml.MarkedYAMLError as err:
             mark = err.problem_mark or err.context_mark
-            line = 2 + (self._block.count("\n", 0, mark.index) if mark else 0)
+            line = self._line_at(mark.index) if mark else 2
             raise Unreadable(
                 line, f"not valid YAML: {err.problem or err.context}", _yaml_hint(self._block, line)
             ) from err
