@@ -23,15 +23,18 @@ from remvault.errors import UserError
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """A scalar written without quotes because its field is a number, a time or a flag."""
+    """A scalar written without quotes, where YAML allows it, because its field is a number, a time or a flag."""
 
     text: str
 
 
-Value: TypeAlias = "str | Plain | Sequence[Value] | Mapping[str, Value]"
+Value: TypeAlias = "str | Plain | Sequence[Value] | Mapping[str, Value] | None"
 
 _LONG = 100  # a flow list beyond this many characters is written one item a line
 _QUOTE_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?\Z|0o[0-7]+\Z")  # in YAML 1.2
+_BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
+_COMMA = re.compile(r"\s*,")
 _RESOLVER = yaml.resolver.Resolver.yaml_implicit_resolvers
 
 
@@ -116,19 +119,41 @@ def remove_item(text: str, key: str, matches: Callable[[Any], bool]) -> str:
     assert isinstance(entry.node.value, list)
     source = parts.block
     nodes = entry.node.value
+    gone = [at for at, item in enumerate(present) if item not in kept]
+    cut = _flow_cut if entry.node.style == "flow" else _block_cut
     # From the back, so that the offsets of what comes before stay true.
-    for at in reversed(range(len(nodes))):
-        if not matches(nodes[at].plain_value()):
-            continue
-        if entry.node.style == "flow":
-            start, end = (
-                (nodes[at].start, nodes[at + 1].start) if at + 1 < len(nodes) else (nodes[at - 1].end, nodes[at].end)
-            )
-        else:
-            start = source.rfind("\n", 0, nodes[at].start) + 1
-            end = _line_end(source, nodes[at].end)
+    for first, last in reversed(_runs(gone)):
+        start, end = cut(source, nodes, first, last)
         source = source[:start] + source[end:]
     return _verified(parts, block, source, key, kept)
+
+
+def _runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
+    """First and last of each unbroken run in rising numbers."""
+    runs: list[tuple[int, int]] = []
+    for number in numbers:
+        if runs and runs[-1][1] == number - 1:
+            runs[-1] = (runs[-1][0], number)
+        else:
+            runs.append((number, number))
+    return runs
+
+
+def _flow_cut(source: str, nodes: Sequence[Node], first: int, last: int) -> tuple[int, int]:
+    """What to cut so that the items `first` to `last` of `[a, b]` go with one comma each; never all items."""
+    if last + 1 < len(nodes):
+        return nodes[first].start, nodes[last + 1].start
+    before, end = nodes[first - 1].end, nodes[last].end
+    if "\n" not in source[before : nodes[first].start]:
+        return before, end
+    # On lines of their own: the comment behind the item that stays is not ours to take.
+    comma = _COMMA.match(source, end)
+    return nodes[first].start, comma.end() if comma else end
+
+
+def _block_cut(source: str, nodes: Sequence[Node], first: int, last: int) -> tuple[int, int]:
+    """The whole lines of the items `first` to `last` of a list with one item a line."""
+    return source.rfind("\n", 0, nodes[first].start) + 1, _line_end(source, nodes[last].end)
 
 
 def quote_value(text: str, line: int) -> str | None:
@@ -195,12 +220,10 @@ def _insert(parts: Split, block: Block, key: str, value: Value) -> str:
     source = parts.block
     order = {name: at for at, name in enumerate(FIELDS)}
     before = [e for e in block.entries.values() if order.get(e.key, len(order)) < order.get(key, len(order) + 1)]
-    indent = ""
+    first = next(iter(block.entries.values()), None)
+    indent = source[source.rfind("\n", 0, first.start) + 1 : first.start] if first else ""
     if before:
-        first = next(iter(block.entries.values()))
-        indent = source[source.rfind("\n", 0, first.start) + 1 : first.start]
-        last = max(before, key=lambda entry: entry.start)
-        at = _lines_of(source, last)[1]
+        at = _end_of(source, max(before, key=lambda entry: entry.start))
     else:
         at = len(source) if not block.entries else 0
     newline = _newline_before(source, at, parts.opening)
@@ -231,6 +254,14 @@ def _lines_of(source: str, entry: Entry) -> tuple[int, int]:
     return start, _line_end(source, max(entry.node.end, entry.start))
 
 
+def _end_of(source: str, entry: Entry) -> int:
+    """Where something may follow a key: behind the blank lines too when they belong to its text (`|+`)."""
+    end, value = _lines_of(source, entry)[1], entry.node.value
+    keeps_blanks = entry.node.style in ("|", ">") and isinstance(value, str) and value[-2:] in ("\n", "\n\n")
+    blanks = _BLANK_LINES.match(source, end) if keeps_blanks else None
+    return blanks.end() if blanks else end
+
+
 def _line_end(source: str, offset: int) -> int:
     end = source.find("\n", offset)
     return len(source) if end < 0 else end + 1
@@ -250,7 +281,7 @@ def _items(node: Node) -> list[Any]:
 def _plain(value: Value) -> Any:
     if isinstance(value, Plain):
         return value.text
-    if isinstance(value, str):
+    if value is None or isinstance(value, str):
         return value
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
@@ -258,7 +289,7 @@ def _plain(value: Value) -> Any:
 
 
 def _needs_block(value: Value) -> bool:
-    if isinstance(value, (str, Plain)):
+    if value is None or isinstance(value, (str, Plain)):
         return False
     if isinstance(value, Mapping):
         return len(_inline(value)) > _LONG
@@ -273,6 +304,7 @@ def _entry_text(key: str, value: Value, indent: str, newline: str) -> str:
         return f"{indent}{name}:{newline}" + "".join(
             _entry_text(k, v, indent + "  ", newline) for k, v in value.items()
         )
+    assert value is not None
     assert not isinstance(value, (str, Plain))
     return f"{indent}{name}:{newline}" + "".join(_block_item(item, indent + "  ", newline) for item in value)
 
@@ -285,8 +317,10 @@ def _block_item(value: Value, indent: str, newline: str) -> str:
 
 
 def _inline(value: Value, *, quote: bool = False, in_flow: bool = False) -> str:
+    if value is None:
+        return "null"
     if isinstance(value, Plain):
-        return value.text
+        return value.text if _is_plain(value.text, in_flow=in_flow) else _quoted(value.text)
     if isinstance(value, str):
         return _quoted(value) if quote else _scalar(value, in_flow=in_flow)
     if isinstance(value, Mapping):
@@ -301,20 +335,20 @@ def _scalar(text: str, *, in_flow: bool = False) -> str:
 
 def _is_safe_plain(text: str, *, in_flow: bool) -> bool:
     """Whether text may stand without quotes and still be the same text to every YAML reader, also one with types."""
-    if not text or text != text.strip() or not all(_is_shown(char) for char in text):
+    if not _is_plain(text, in_flow=in_flow) or text in ("y", "n", "Y", "N") or _NUMBER.match(text):
         return False
-    if text[0] in "-?:,[]{}#&*!|>'\"%@`=<" or text.startswith(("---", "...")):
+    return not any(pattern.match(text) for tag, pattern in _RESOLVER.get(text[0], []))
+
+
+def _is_plain(text: str, *, in_flow: bool) -> bool:
+    """Whether text without quotes is one scalar, whatever its type."""
+    if text in ("", "~", "null") or text != text.strip() or not all(_is_shown(char) for char in text):
+        return False
+    if text[0] in "-?:,[]{}#&*!|>'\"%@`=<" or text.startswith("..."):
         return False
     if ": " in text or " #" in text or text.endswith(":"):
         return False
-    if in_flow and re.search(r"[,\[\]{}:]", text):
-        return False
-    return not any(pattern.match(text) for tag, pattern in _RESOLVER.get(text[0], [])) and text not in (
-        "y",
-        "n",
-        "Y",
-        "N",
-    )
+    return not (in_flow and re.search(r"[,\[\]{}:]", text))
 
 
 def _quoted(text: str) -> str:
