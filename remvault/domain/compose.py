@@ -47,7 +47,8 @@ class FailsafeHandler(BaseHandler):
 def new_note(fields: Mapping[str, Value], body: str) -> str:
     """Return the text of a new note from fields by kebab-case key; a body ends in exactly one newline."""
     body = body.rstrip() + "\n" if body.strip() else ""
-    post = frontmatter.Post(body, handler=None, **cast(dict[str, Any], dict(fields)))
+    post = frontmatter.Post(body)
+    post.metadata.update(fields)  # not as keywords: a person may have a key named "content"
     return frontmatter.dumps(post, handler=FailsafeHandler())
 
 

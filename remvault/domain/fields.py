@@ -31,6 +31,7 @@ from remvault.domain.memory import (
     Relation,
 )
 from remvault.domain.moments import parse_moment
+from remvault.domain.problems import shown
 from remvault.domain.scope import SCOPES
 
 
@@ -135,6 +136,8 @@ def suggest(word: str, known: tuple[str, ...] | list[str]) -> str | None:
     """Return the known word that `word` most likely meant, or None."""
     import difflib  # only on the way to an error message
 
+    if len(word) > 60:
+        return None
     close = difflib.get_close_matches(word.lower().replace("_", "-"), known, n=1, cutoff=0.6)
     return close[0] if close else None
 
@@ -163,14 +166,15 @@ def _choice(row: Field, node: Node) -> str:
     if text not in row.choices:
         close = suggest(text, row.choices)
         meant = f" (did you mean {close!r}?)" if close else ""
-        raise _Invalid(node, f"unknown {row.key} {text!r}{meant}", "one of: " + ", ".join(row.choices))
+        raise _Invalid(node, f"unknown {row.key} {shown(text)}{meant}", "one of: " + ", ".join(row.choices))
     return text
 
 
 def _id(row: Field, node: Node) -> str:
     text = _scalar(row, node)
     if not ID.match(text):
-        raise _Invalid(node, f"{row.key} {text!r} is not an id", "lower-case letters, digits and dashes, at most 64")
+        hint = "lower-case letters, digits and dashes, at most 64"
+        raise _Invalid(node, f"{row.key} {shown(text)} is not an id", hint)
     return text
 
 
@@ -193,15 +197,15 @@ def _ids(row: Field, node: Node) -> tuple[str, ...]:
 
 def _number(row: Field, node: Node) -> float:
     text = _scalar(row, node)
-    if re.fullmatch(r"[0-9]*\.?[0-9]+|[0-9]+\.", text, re.ASCII) is None or not 0 <= float(text) <= 1:
-        raise _Invalid(node, f"{row.key} {text!r} is not a number from 0 to 1", f"write {row.key}: 0.5")
+    if re.fullmatch(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+", text, re.ASCII) is None or not 0 <= float(text) <= 1:
+        raise _Invalid(node, f"{row.key} {shown(text)} is not a number from 0 to 1", f"write {row.key}: 0.5")
     return float(text)
 
 
 def _flag(row: Field, node: Node) -> bool:
     text = _scalar(row, node)
     if text not in ("true", "false"):
-        raise _Invalid(node, f"{row.key} {text!r} is neither true nor false", f"write {row.key}: true")
+        raise _Invalid(node, f"{row.key} {shown(text)} is neither true nor false", f"write {row.key}: true")
     return text == "true"
 
 
@@ -209,7 +213,7 @@ def _time(row: Field, node: Node) -> str:
     text = _scalar(row, node)
     if parse_moment(text) is None:
         raise _Invalid(
-            node, f"{row.key} {text!r} is not a date or time", "write 2026-12-01 or 2026-12-01T09:30:00Z", "time"
+            node, f"{row.key} {shown(text)} is not a date or time", "write 2026-12-01 or 2026-12-01T09:30:00Z", "time"
         )
     return text
 
@@ -239,9 +243,8 @@ def _provenance(row: Field, node: Node) -> tuple[Provenance, ...]:
     for _, fields in _mappings(row, node, text_key="source"):
         actor = _sub(row, fields, "actor", "line")
         if actor is not None and not ACTOR.match(actor):
-            raise _Invalid(
-                fields["actor"], f"provenance actor {actor!r} has no kind", "write user:NAME, agent:NAME or tool:NAME"
-            )
+            message = f"provenance actor {shown(actor)} has no kind"
+            raise _Invalid(fields["actor"], message, "write user:NAME, agent:NAME or tool:NAME")
         entries.append(
             Provenance(
                 source=_sub(row, fields, "source", "line") or None,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\Z")
+# Only the start is matched, the rest is stripped by hand: every pattern here must stay linear on hostile lines.
+_HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|\Z)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)\Z")
 _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]+)(?:#[^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
-_CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+_TICKS = re.compile(r"`+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ def sections(body: str, first_line: int = 1) -> list[Section]:
             lines.append(raw)
             continue
         close()
-        level, heading, line = len(match[1]), (match[2] or "").strip(), first_line + number
+        level, heading, line = len(match[1]), _heading_text(raw[match.end() :]), first_line + number
         outer = [(depth, name) for depth, name in outer if depth < level] + [(level, heading)]
         lines = []
     close()
@@ -59,9 +62,35 @@ def wikilinks(body: str) -> list[str]:
     targets: dict[str, None] = {}
     for _, raw, is_code in _lines(body):
         if "[[" in raw and not is_code:
-            for match in _WIKILINK.finditer(_CODE_SPAN.sub("", raw)):
+            for match in _WIKILINK.finditer(_without_code(raw)):
                 targets.setdefault(match[1].strip())
     return [target for target in targets if target]
+
+
+def _heading_text(rest: str) -> str:
+    """Strip blanks and the closing `#`s of an ATX heading, which must stand behind a blank."""
+    text = rest.strip()
+    bare = text.rstrip("#")
+    return bare.rstrip() if not bare or bare[-1] in " \t" else text
+
+
+def _without_code(line: str) -> str:
+    """Put a line break in the place of each code span: text between two runs of equally many backticks."""
+    runs = [match.span() for match in _TICKS.finditer(line)]
+    by_length: dict[int, list[int]] = defaultdict(list)
+    for number, (start, end) in enumerate(runs):
+        by_length[end - start].append(number)
+    kept, at, number = [], 0, 0
+    while number < len(runs):
+        start, end = runs[number]
+        same = by_length[end - start]
+        closing = bisect_right(same, number)
+        if closing < len(same):
+            number = same[closing]
+            kept.append(line[at:start])
+            at = runs[number][1]
+        number += 1
+    return "\n".join([*kept, line[at:]])
 
 
 def _lines(body: str) -> Iterator[tuple[int, str, bool]]:

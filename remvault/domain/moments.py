@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 # RFC 3339 with its permitted blank for "T"; a date alone; an offset may be missing (then UTC is assumed for ordering).
 _MOMENT = re.compile(
-    r"(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)\s?(Z|z|[+-]\d{2}:?\d{2})?)?\Z", re.ASCII
+    r"(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?) ?(Z|z|[+-]\d{2}:?\d{2})?)?\Z", re.ASCII
 )
 # Seconds (9 to 11 digits) or milliseconds (13) since 1970, as tools write them.
 _EPOCH = re.compile(r"\d{9,11}\Z|\d{13}\Z", re.ASCII)

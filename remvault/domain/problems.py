@@ -211,6 +211,11 @@ def problem(
     return Problem(code, RULES[code].severity, path, line, message, hint, fixable)
 
 
+def shown(text: str) -> str:
+    """Quote text for a message; of long text only the start, so that no value floods a report."""
+    return repr(text if len(text) <= 60 else text[:60] + "…")
+
+
 def with_severities(problems: Iterable[Problem], overrides: Mapping[str, str]) -> list[Problem]:
     """Apply a vault's `[rules]`: another severity, or "off" to leave a problem out. Order is kept."""
     changed = []

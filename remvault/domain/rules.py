@@ -13,7 +13,7 @@ from remvault.domain.fields import FIELDS, suggest
 from remvault.domain.lineage import Lineage, Link, build_lineage
 from remvault.domain.memory import EXPLICIT_WRITE
 from remvault.domain.note import Note
-from remvault.domain.problems import Problem, has_errors, problem
+from remvault.domain.problems import Problem, has_errors, problem, shown
 
 NoteRule = Callable[[Note], Iterator[Problem]]
 
@@ -105,7 +105,7 @@ def _look_alikes(note: Note) -> Iterator[Problem]:
                 "RV108",
                 note.path,
                 note.line_of(key),
-                f"unknown key {key!r} (did you mean {close!r}?)",
+                f"unknown key {shown(key)} (did you mean {close!r}?)",
                 f"rename it to {close}",
             )
 
@@ -128,7 +128,7 @@ def _anchors(note: Note) -> Iterator[Problem]:
             parse_place(anchor.at)
         except ValueError as err:
             yield problem(
-                "RV301", note.path, line, f"anchor {anchor.at!r}: {err}", "write path/from/the/code/root.py#symbol"
+                "RV301", note.path, line, f"anchor {shown(anchor.at)}: {err}", "write path/from/the/code/root.py#symbol"
             )
 
 
