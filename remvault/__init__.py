@@ -1,1 +1,104 @@
-"""remvault: long-term memory as Markdown files in git."""
+"""remvault: long-term memory for people and coding agents, as Markdown files in a git repository.
+
+    import remvault
+
+    vault = remvault.open_vault("notes")
+    remvault.new(vault, "Deploys: never on Friday", type="decision", scope="global")
+    for hit in remvault.search(vault, "deploys").hits:
+        print(hit.memory["id"], hit.memory["title"])
+
+Every verb of the command line is a function here. Names are resolved when first used, so importing the package alone
+loads nothing heavy.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from remvault.domain.memory import Memory as Memory
+    from remvault.domain.note import Note as Note
+    from remvault.domain.note import parse_note as parse_note
+    from remvault.domain.problems import Problem as Problem
+    from remvault.domain.scope import Context as Context
+    from remvault.errors import ConflictError as ConflictError
+    from remvault.errors import GitError as GitError
+    from remvault.errors import IndexBusy as IndexBusy
+    from remvault.errors import RemvaultError as RemvaultError
+    from remvault.errors import UsageError as UsageError
+    from remvault.errors import UserError as UserError
+    from remvault.retrieval.listing import Listing as Listing
+    from remvault.retrieval.search import Hit as Hit
+    from remvault.retrieval.search import SearchAnswer as SearchAnswer
+    from remvault.retrieval.surfacing import Surfaced as Surfaced
+    from remvault.store.vault import Written as Written
+    from remvault.surfaces.app import OpenVault as OpenVault
+    from remvault.surfaces.app import open_vault as open_vault
+    from remvault.surfaces.making import init as init
+    from remvault.surfaces.reading import list_memories as list_memories
+    from remvault.surfaces.reading import log as log
+    from remvault.surfaces.reading import search as search
+    from remvault.surfaces.reading import show as show
+    from remvault.surfaces.reading import status as status
+    from remvault.surfaces.reading import surface as surface
+    from remvault.surfaces.upkeep import Report as Report
+    from remvault.surfaces.upkeep import check as check
+    from remvault.surfaces.upkeep import reindex as reindex
+    from remvault.surfaces.writing import new as new
+    from remvault.surfaces.writing import set_fields as set_fields
+    from remvault.surfaces.writing import supersede as supersede
+    from remvault.surfaces.writing import unset_fields as unset_fields
+
+# Public name: the module that holds it.
+_HOMES: dict[str, str] = {
+    "Memory": "domain.memory",
+    "Note": "domain.note",
+    "parse_note": "domain.note",
+    "Problem": "domain.problems",
+    "Context": "domain.scope",
+    "ConflictError": "errors",
+    "GitError": "errors",
+    "IndexBusy": "errors",
+    "RemvaultError": "errors",
+    "UsageError": "errors",
+    "UserError": "errors",
+    "Listing": "retrieval.listing",
+    "Hit": "retrieval.search",
+    "SearchAnswer": "retrieval.search",
+    "Surfaced": "retrieval.surfacing",
+    "Written": "store.vault",
+    "OpenVault": "surfaces.app",
+    "open_vault": "surfaces.app",
+    "init": "surfaces.making",
+    "list_memories": "surfaces.reading",
+    "log": "surfaces.reading",
+    "search": "surfaces.reading",
+    "show": "surfaces.reading",
+    "status": "surfaces.reading",
+    "surface": "surfaces.reading",
+    "Report": "surfaces.upkeep",
+    "check": "surfaces.upkeep",
+    "reindex": "surfaces.upkeep",
+    "new": "surfaces.writing",
+    "set_fields": "surfaces.writing",
+    "supersede": "surfaces.writing",
+    "unset_fields": "surfaces.writing",
+}
+
+__all__ = ["__version__", *_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'remvault' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"remvault.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

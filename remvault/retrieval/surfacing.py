@@ -89,7 +89,7 @@ def _item(hit: Hit) -> Item:
 
 
 def _texts(hit: Hit, budget_chars: int) -> list[str]:
-    """What may stand for a memory, longest first: body, matching section, summary. None may take over half the block."""
+    """What may stand for a memory, longest first: body, section, summary. None may take over half the block."""
     most = budget_chars // 2
     texts = [hit.body]
     if hit.section is not None:

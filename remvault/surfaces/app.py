@@ -157,12 +157,13 @@ class OpenVault:
         source = NoteSource(
             root=self.root,
             head=head(self.work_tree, self.surroundings.environ).commit if self.work_tree else None,
-            head_blobs=self._head_blobs,
+            head_blobs=self.head_blobs,
         )
         language = self.settings.text("search.language") or "english"
         return reconcile(source, self.state, language=language, progress=self.progress)
 
-    def _head_blobs(self) -> Mapping[str, str]:
+    def head_blobs(self) -> Mapping[str, str]:
+        """Blob ids of the notes in HEAD by vault-relative path; empty outside git and before the first commit."""
         if self.repository is None:
             return {}
         return self.repository.blob_ids("HEAD", self.prefix)

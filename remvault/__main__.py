@@ -1,0 +1,5 @@
+"""`python -m remvault`."""
+
+from remvault.surfaces.cli import main
+
+main()

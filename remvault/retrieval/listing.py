@@ -1,0 +1,79 @@
+"""Listing what is there: every visible memory, filtered and sorted, without a query."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from remvault.domain.moments import parse_moment
+from remvault.retrieval.answers import memory_answer
+from remvault.retrieval.lifecycle import Stage
+from remvault.retrieval.view import View
+
+Sort = Literal["recent", "title"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListOptions:
+    """Which memories. Empty collections leave nothing out; within one collection any value will do."""
+
+    sort: Sort = "recent"
+    stages: Collection[Stage] = ("active",)
+    types: Collection[str] = ()
+    tags: Collection[str] = ()  # all of them
+    scopes: Collection[str] = ()
+    tiers: Collection[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The memories in order, each with its labels; bodies are not loaded into the answers."""
+
+    memories: tuple[tuple[Mapping[str, Any], tuple[str, ...]], ...]
+    notices: tuple[str, ...]
+
+    def answer(self) -> dict[str, Any]:
+        """The listing as JSON has it."""
+        return {"memories": [dict(memory) for memory, _ in self.memories], "total": len(self.memories)}
+
+
+def list_memories(view: View, options: ListOptions, *, provider: str) -> Listing:
+    """List visible memories: newest knowledge first, or by title; ties by path."""
+    rows = [row for row in view.visible() if view.stage(row) in options.stages]
+    rows = [row for row in rows if not options.types or row.type in options.types]
+    records = view.snapshot.records([row.path for row in rows])
+    kept = []
+    for row in rows:
+        record = records[row.path]
+        if options.tags and not set(options.tags) <= set(record["tags"]):
+            continue
+        if options.scopes and record["scope"] not in options.scopes:
+            continue
+        if options.tiers and record["tier"] not in options.tiers:
+            continue
+        kept.append((row, record))
+    kept.sort(key=lambda pair: pair[0].path)
+    if options.sort == "title":
+        kept.sort(key=lambda pair: (pair[1]["title"] or "").casefold())
+    else:
+        kept.sort(key=lambda pair: known_since(pair[1]), reverse=True)
+    memories = []
+    for row, record in kept:
+        memory = memory_answer(
+            record,
+            provider=provider,
+            path=row.path,
+            committed=row.head_blob == row.blob,
+            successors=view.successors(row),
+        )
+        memories.append((memory, tuple(view.labels(row))))
+    return Listing(tuple(memories), tuple(view.snapshot.notices))
+
+
+def known_since(record: Mapping[str, Any]) -> float:
+    """When a memory was last known to hold, in seconds since 1970: the latest of its own times, 0.0 without any."""
+    texts = [record["confirmed"], record["observed"], record["created"]]
+    texts += [entry.get("captured") for entry in record["provenance"]]
+    moments = [parse_moment(text) for text in texts if text]
+    return max((moment.timestamp() for moment in moments if moment is not None), default=0.0)

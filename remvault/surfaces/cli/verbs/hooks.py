@@ -1,0 +1,49 @@
+"""`remvault hooks install` and `remvault hooks uninstall`."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from remvault.errors import UserError
+from remvault.surfaces.app import OpenVault
+from remvault.surfaces.cli.invocation import Json, of
+
+app = typer.Typer(
+    help="Put remvault's git hooks beside those that are there, or take them away.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@app.command()
+def install(ctx: typer.Context, as_json: Json = False) -> None:
+    """Check staged notes before each commit; other hooks still run and still decide."""
+    from remvault.store.git_hooks import install
+
+    run = of(ctx)
+    vault = run.open(as_json)
+    found = install(_tree(vault), vault.surroundings.environ, interpreter=sys.executable)
+    answer = {"hooks": [{"event": one.event, "path": str(one.path), "installed": True} for one in found]}
+    run.screen.answer(answer, lambda: "\n".join(f"installed {one.path}" for one in found))
+
+
+@app.command()
+def uninstall(ctx: typer.Context, as_json: Json = False) -> None:
+    """Take remvault's hooks away and put back what was there before."""
+    from remvault.store.git_hooks import uninstall
+
+    run = of(ctx)
+    vault = run.open(as_json)
+    found = uninstall(_tree(vault), vault.surroundings.environ)
+    answer = {"hooks": [{"event": one.event, "path": str(one.path), "installed": False} for one in found]}
+    if not found:
+        run.screen.say("no hook of remvault is installed here")
+    run.screen.answer(answer, lambda: "\n".join(f"removed {one.path}" for one in found))
+
+
+def _tree(vault: OpenVault):  # type: ignore[no-untyped-def]
+    if vault.work_tree is None:
+        raise UserError("the vault is not in a git repository", hint="run 'git init' there")
+    return vault.work_tree

@@ -1,0 +1,47 @@
+"""`remvault init`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from remvault.surfaces.cli.invocation import DryRun, Json, of
+
+
+def verb(
+    ctx: typer.Context,
+    path: Annotated[str | None, typer.Argument(metavar="[PATH]", help="Where (default: the current folder)")] = None,
+    embedded: Annotated[bool, typer.Option("--embedded", help="In a folder of this code repository: vault/")] = False,
+    user: Annotated[bool, typer.Option("--user", help="Your own vault, in your data folder")] = False,
+    project: Annotated[str | None, typer.Option(metavar="ID", help="The project an embedded vault belongs to")] = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Make a vault here; safe to repeat."""
+    from remvault.surfaces.making import init
+
+    run = of(ctx)
+    run.screen.as_json = run.screen.as_json or as_json
+    made = init(
+        path or run.vault,
+        embedded=embedded,
+        user=user,
+        project=project,
+        actor=run.actor,
+        surroundings=run.surroundings,
+        dry_run=dry_run,
+    )
+    if made.git_init:
+        run.screen.say(f"no git repository here: {'would run' if dry_run else 'ran'} git init")
+    if made.outcome is not None and made.outcome.pending:
+        run.screen.say(f"saved, not committed: {made.outcome.pending}")
+
+    def as_text() -> str:
+        if not made.made:
+            return f"{made.root} is a {made.kind} vault already"
+        if dry_run:
+            return f"would make a {made.kind} vault in {made.root}"
+        return f"made a {made.kind} vault in {made.root}\nwrite the first memory: remvault new TITLE --body TEXT"
+
+    run.screen.answer(made.answer(), as_text)

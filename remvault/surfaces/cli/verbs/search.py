@@ -1,0 +1,63 @@
+"""`remvault search`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from remvault.surfaces.cli import text
+from remvault.surfaces.cli.invocation import Json, of, read_text
+
+
+def verb(
+    ctx: typer.Context,
+    query: Annotated[str, typer.Argument(help="What to look for, as plain text; '-' reads standard input")],
+    limit: Annotated[
+        int | None, typer.Option("-n", "--limit", min=1, help="Hits at most (default: the setting)")
+    ] = None,
+    types: Annotated[list[str] | None, typer.Option("--type", help="Only this type, repeatable")] = None,
+    tags: Annotated[list[str] | None, typer.Option("--tag", help="Only with this tag, repeatable")] = None,
+    status: Annotated[
+        str, typer.Option(help="active, candidate, retracted, superseded, archived or expired")
+    ] = "active",
+    all_terms: Annotated[bool, typer.Option("--all-terms", help="Every word must be there as a whole word")] = False,
+    literal: Annotated[bool, typer.Option("--literal", help="The text must be there as typed, ignoring case")] = False,
+    private: Annotated[bool, typer.Option("--private", help="Look among local-only notes too")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show the signals behind each score")] = False,
+    as_json: Json = False,
+) -> None:
+    """Find the memories that answer a query, within the active context."""
+    from remvault.surfaces import reading
+
+    run = of(ctx)
+    vault = run.open(as_json)
+    words = read_text(query)
+    hidden = reading.search_private(vault, words) if private else []
+    found = reading.search(
+        vault,
+        words,
+        limit=limit,
+        status=status,  # type: ignore[arg-type]
+        types=types or (),
+        tags=tags or (),
+        all_terms=all_terms,
+        literal=literal,
+    )
+    run.tell(found.notices)
+    answer = found.answer()
+    if private:
+        answer["private"] = hidden
+
+    def as_text() -> str:
+        hits: list[dict[str, Any]] = answer["hits"]
+        blocks = [text.hit_lines(hit, run.screen, explain=explain) for hit in hits]
+        blocks += [text.memory_line(memory, run.screen, ["local-only"]) for memory in hidden]
+        return "\n".join(blocks)
+
+    if not answer["hits"] and not hidden:
+        where = ", ".join(sorted(vault.context.owners())).replace("global:", "global")
+        run.screen.say(f"nothing found in {where}")
+    if found.dropped:
+        run.screen.detail(f"too common to search for: {', '.join(found.dropped)}")
+    run.screen.answer(answer, as_text)

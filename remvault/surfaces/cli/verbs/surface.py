@@ -1,0 +1,47 @@
+"""`remvault surface`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from remvault.surfaces.cli.invocation import Json, of, read_text
+
+
+class BlockFormat(StrEnum):
+    """How the block is written."""
+
+    xml = "xml"
+    md = "md"
+    json = "json"
+
+
+def verb(
+    ctx: typer.Context,
+    prompt: Annotated[str, typer.Argument(help="The prompt to find memories for; '-' reads standard input")],
+    budget_chars: Annotated[int | None, typer.Option(min=1, help="Characters the block may have")] = None,
+    budget_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens, estimated at 3 characters each")] = None,
+    form: Annotated[BlockFormat, typer.Option("--format", help="How the block is written")] = BlockFormat.xml,
+    explain: Annotated[bool, typer.Option("--explain", help="Say why each memory is there, or was left out")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show the memories that matter for a prompt, as one bounded block."""
+    from remvault.retrieval.packing import CHARS_PER_TOKEN
+    from remvault.surfaces import reading
+
+    run = of(ctx)
+    vault = run.open(as_json)
+    surfaced = reading.surface(
+        vault, read_text(prompt), budget_chars=budget_chars, budget_tokens=budget_tokens, form=form.value
+    )
+    run.tell(surfaced.notices)
+    if not surfaced.block:
+        run.screen.say("nothing worth showing")
+    run.screen.answer(surfaced.answer(CHARS_PER_TOKEN), lambda: surfaced.block)
+    if explain:
+        for item, chars in surfaced.packed.items:
+            run.screen.say(f"{item.id} ({chars} characters): {'; '.join(item.reasons)}")
+        for memory_id, why in surfaced.packed.left_out:
+            run.screen.say(f"{memory_id} left out: {why}")

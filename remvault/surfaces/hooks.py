@@ -1,0 +1,64 @@
+"""`remvault-hook EVENT`: the entry point of git's hooks. argparse only, nothing loaded that the event does not need.
+
+A git event that finds an error says so and exits with 1, which stops the commit; everything else exits with 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+
+from remvault.errors import RemvaultError
+
+EVENTS = ("pre-commit",)
+EXIT_BUG = 3
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Handle one event and return the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="remvault-hook",
+        description="Called by git's hooks; 'remvault hooks install' sets that up.",
+        epilog="pre-commit checks the staged notes of every vault in this repository and refuses a commit with errors.",
+    )
+    parser.add_argument("event", choices=EVENTS, help="the git event")
+    parser.add_argument("arguments", nargs="*", help="what git hands the hook; not used by pre-commit")
+    asked = parser.parse_args(arguments)
+    assert asked.event == "pre-commit"
+    try:
+        return pre_commit(os.environ)
+    except RemvaultError as err:
+        hint = f"\nhint: {err.hint}" if err.hint else ""
+        print(f"remvault: {err.message}{hint}", file=sys.stderr)
+        return err.exit_code
+    except Exception as err:
+        # Fail closed: a bug of ours must not let an unchecked note in. The person can still pass with --no-verify.
+        if os.environ.get("REMVAULT_DEBUG") == "1":
+            raise
+        print(f"remvault: unexpected {type(err).__name__}: {err}; the commit is stopped", file=sys.stderr)
+        print("hint: this is a bug in remvault; 'git commit --no-verify' goes around it", file=sys.stderr)
+        return EXIT_BUG
+
+
+def pre_commit(environ: Mapping[str, str]) -> int:
+    """Check the staged notes that this commit changes; 1 when one has an error."""
+    from remvault.surfaces.cli.screen import Screen
+    from remvault.surfaces.cli.text import count, problem_line
+    from remvault.surfaces.staged import check_staged
+
+    screen = Screen.of_process()
+    errors = 0
+    for prefix, report in check_staged(environ):
+        for problem in report.problems:
+            path = f"{prefix}/{problem.path}".strip("/")
+            print(problem_line(problem, screen, path), file=sys.stderr)
+        errors += report.errors
+    if errors:
+        print(f"remvault: {count(errors, 'error')} in staged notes; nothing was committed", file=sys.stderr)
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

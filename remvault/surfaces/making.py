@@ -1,0 +1,179 @@
+"""`init`: make a vault, or finish making one; safe to repeat."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from remvault.config import render_vault_toml
+from remvault.domain.commit_message import Operation
+from remvault.domain.ids import memory_id
+from remvault.domain.note import blob_id
+from remvault.domain.scope import PROJECT_ID
+from remvault.errors import UsageError, UserError
+from remvault.store.files import create_exclusive
+from remvault.store.layout import VAULT_FILE, VAULT_FOLDERS, is_vault, user_vault
+from remvault.store.ledger import FileChange, Outcome
+from remvault.store.work_tree import WorkTree, find_work_tree, head, run_git
+from remvault.surfaces.app import Surroundings, open_vault
+
+GITIGNORE = """\
+# Stays on this disk: local-only notes, handoffs, and working files of remvault.
+/private/
+/handoffs/
+.remvault-*.tmp
+"""
+GITATTRIBUTES = """\
+# Bytes as typed on every system; notes merge field by field where the driver is set up.
+*.md -text merge=remvault
+ledger/*.jsonl merge=union
+"""
+
+
+class CodeAtRoot(UserError):
+    """The folder is the root of a code repository: a standalone vault does not belong there."""
+
+    code = "code_at_root"
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        super().__init__(
+            f"{folder} is the root of a repository with other files",
+            hint="'remvault init --embedded' makes the vault in a folder of it",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What `init` did. `made` is False when the vault was there already and nothing was missing."""
+
+    root: Path
+    kind: str
+    made: bool
+    git_init: bool
+    outcome: Outcome | None
+
+    def answer(self) -> dict[str, Any]:
+        """The result as JSON has it."""
+        outcome = self.outcome
+        return {
+            "op": "init",
+            "vault": str(self.root),
+            "kind": self.kind,
+            "made": self.made,
+            "git_init": self.git_init,
+            "saved": True,
+            "committed": outcome is not None and outcome.committed,
+            "commit": outcome.commit if outcome is not None else None,
+            "pending": outcome.pending if outcome is not None else None,
+        }
+
+
+def init(
+    path: str | None = None,
+    *,
+    embedded: bool = False,
+    user: bool = False,
+    project: str | None = None,
+    name: str | None = None,
+    actor: str | None = None,
+    surroundings: Surroundings | None = None,
+    dry_run: bool = False,
+) -> Made:
+    """Make a vault.
+
+    In the root of a work tree whose HEAD holds no other files, or outside git: standalone. In a folder of a work tree,
+    or with `embedded` (then `vault/` below the root by default): embedded. Outside git, `git init` is run.
+
+    Args:
+        path: where; None is the current folder.
+        embedded: make it a folder of this code repository.
+        user: the user's own vault, in the platform's data folder.
+        project: the project that an embedded vault belongs to.
+
+    Raises:
+        CodeAtRoot: at the root of a repository with code, without `embedded`.
+        UsageError: for a project id that is not one.
+    """
+    around = surroundings or Surroundings.of_process()
+    if project is not None and not PROJECT_ID.match(project):
+        raise UsageError(f"project {project!r} is not an id", hint="lower-case letters, digits, '.', '_' and '-'")
+    if user and (path or embedded):
+        raise UsageError("--user goes alone")
+    target = user_vault(around.user_data) if user else Path(os.path.realpath(around.cwd / (path or ".")))
+    root, kind = _place(target, around, embedded=embedded)
+    made, git_init = False, False
+    if not dry_run:
+        root.mkdir(parents=True, exist_ok=True)
+    tree = find_work_tree(root)
+    if tree is None:
+        git_init = True
+        if not dry_run:
+            run_git(root if kind == "standalone" else target, ["init", "-q"], around.environ)
+    missing = _missing(root, kind, project, name, around)
+    outcome = None
+    if missing and not dry_run:
+        outcome = _write(root, kind, missing, actor, around)
+        made = True
+    return Made(root, kind, made or bool(missing), git_init, outcome)
+
+
+def _place(target: Path, around: Surroundings, *, embedded: bool) -> tuple[Path, str]:
+    """The vault's folder and kind; an existing vault stays what it is."""
+    for folder in (target, *(target / name for name in VAULT_FOLDERS)):
+        if is_vault(folder) and (folder == target or embedded):
+            return folder, _kind_of(folder)
+    nearest = next(folder for folder in (target, *target.parents) if folder.is_dir())
+    tree = find_work_tree(nearest)
+    if tree is None:
+        return (target / VAULT_FOLDERS[0], "embedded") if embedded else (target, "standalone")
+    top = Path(os.path.realpath(tree.root))
+    if target != top:
+        return target, "embedded"
+    if embedded:
+        return target / VAULT_FOLDERS[0], "embedded"
+    if _holds_files(tree, around):
+        raise CodeAtRoot(target)
+    return target, "standalone"
+
+
+def _kind_of(root: Path) -> str:
+    try:
+        table = tomllib.loads((root / VAULT_FILE).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as err:
+        raise UserError(f"{root / VAULT_FILE} cannot be read: {err}", hint="mend it; nothing was changed") from err
+    section = table.get("vault")
+    kind = section.get("kind") if isinstance(section, dict) else None
+    return kind if kind in ("standalone", "embedded") else "standalone"
+
+
+def _holds_files(tree: WorkTree, around: Surroundings) -> bool:
+    if head(tree, around.environ).commit is None:
+        return False
+    return bool(run_git(tree.root, ["ls-tree", "HEAD"], around.environ).stdout.strip())
+
+
+def _missing(root: Path, kind: str, project: str | None, name: str | None, around: Surroundings) -> Mapping[str, str]:
+    """The files that a vault needs and this one lacks; what is there is never touched."""
+    vault_id = memory_id(around.entropy(8)).replace("m-", "v-", 1)
+    commit = "auto" if kind == "standalone" else "stage"
+    toml = render_vault_toml(kind=kind, vault_id=vault_id, commit=commit, name=name, project=project)
+    wanted = {VAULT_FILE: toml, ".gitignore": GITIGNORE, ".gitattributes": GITATTRIBUTES}
+    return {file: text for file, text in wanted.items() if not os.path.lexists(root / file)}
+
+
+def _write(root: Path, kind: str, missing: Mapping[str, str], actor: str | None, around: Surroundings) -> Outcome:
+    """Write the files and commit them. The settings file is there before the vault is opened: it says how."""
+    if VAULT_FILE in missing:
+        create_exclusive(root / VAULT_FILE, missing[VAULT_FILE].encode())
+    vault = open_vault(str(root), actor=actor, surroundings=around)
+    operation = Operation(op="init", title=f"{kind} vault", actor=vault.author.actor, session=vault.author.session)
+    changes = [FileChange(file, text.encode(), None) for file, text in missing.items() if file != VAULT_FILE]
+    if VAULT_FILE in missing:
+        data = missing[VAULT_FILE].encode()
+        changes.insert(0, FileChange(VAULT_FILE, data, blob_id(data)))
+    return vault.ledger.write(operation, changes)

@@ -1,0 +1,283 @@
+"""The reading verbs, for every front door: command line, library, later MCP. None of them changes a note.
+
+Each takes an open vault and returns a value with `answer()`, the JSON that the command line prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from remvault.domain.note import Note
+from remvault.domain.problems import Problem
+from remvault.domain.records import to_record
+from remvault.errors import UsageError, UserError
+from remvault.retrieval.answers import memory_answer
+from remvault.retrieval.lifecycle import STAGES, Stage
+from remvault.retrieval.listing import Listing, ListOptions, Sort
+from remvault.retrieval.listing import list_memories as _list
+from remvault.retrieval.lookup import find
+from remvault.retrieval.packing import CHARS_PER_TOKEN
+from remvault.retrieval.private_notes import FOLDER, matching, private_notes
+from remvault.retrieval.rendering import Format
+from remvault.retrieval.search import SearchAnswer, SearchOptions
+from remvault.retrieval.search import search as _search
+from remvault.retrieval.surfacing import Surfaced
+from remvault.retrieval.surfacing import surface as _surface
+from remvault.retrieval.view import View
+from remvault.surfaces.app import OpenVault
+
+if TYPE_CHECKING:
+    from remvault.store.history import Entry
+    from remvault.store.ledger import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One memory in full, and the file as it is."""
+
+    memory: Mapping[str, Any]
+    data: bytes
+    labels: tuple[str, ...]
+    problems: tuple[Problem, ...]
+
+    def answer(self) -> dict[str, Any]:
+        """The memory as JSON has it."""
+        return {"memory": dict(self.memory)}
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How the vault stands."""
+
+    vault: Path
+    notes: int
+    generation: int
+    is_stale: bool
+    uncommitted: tuple[str, ...]  # paths
+    settled: tuple[Outcome, ...]  # what this call committed of what was left over
+    pending: tuple[Mapping[str, Any], ...]
+    errors: int
+    warnings: int
+    notices: tuple[str, ...]
+
+    def answer(self) -> dict[str, Any]:
+        """The status as JSON has it."""
+        return {
+            "vault": str(self.vault),
+            "notes": self.notes,
+            "index": {"generation": self.generation, "notes": self.notes, "stale": self.is_stale},
+            "watcher": {"alive": False, "last_seen": None},
+            "uncommitted": list(self.uncommitted),
+            "pending": [dict(one) for one in self.pending],
+            "problems": {"errors": self.errors, "warnings": self.warnings},
+        }
+
+
+def search(
+    vault: OpenVault,
+    query: str,
+    *,
+    limit: int | None = None,
+    status: Stage = "active",
+    types: Collection[str] = (),
+    tags: Collection[str] = (),
+    all_terms: bool = False,
+    literal: bool = False,
+) -> SearchAnswer:
+    """Find the memories of this context that answer `query`, best first.
+
+    Args:
+        limit: hits at most; None takes the setting.
+        status: the stage to look in.
+        all_terms: every word must be there as a whole token.
+        literal: the query must be there as one run of characters, ignoring case.
+    """
+    if status not in STAGES:
+        raise UsageError(f"unknown status {status!r}", hint="one of " + ", ".join(STAGES))
+    options = SearchOptions(
+        limit=limit if limit is not None else vault.settings.count("search.limit"),
+        stages=(status,),
+        types=types,
+        tags=tags,
+        all_terms=all_terms,
+        literal=literal,
+        only_valid=not vault.is_person,
+    )
+    return _search(vault.view(), query, options, provider=vault.provider)
+
+
+def search_private(vault: OpenVault, query: str) -> list[dict[str, Any]]:
+    """Find this context's local-only notes by a scan, most matching words first; for persons only.
+
+    Raises:
+        UserError: when an agent or tool asks.
+    """
+    from remvault.index.query import build_query
+
+    _persons_only(vault)
+    words = build_query(query, vault.analyzer)
+    found = matching(private_notes(vault.private_folder), words, vault.context.owners())
+    return [_private_answer(vault, note) for note in found]
+
+
+def surface(
+    vault: OpenVault,
+    prompt: str,
+    *,
+    budget_chars: int | None = None,
+    budget_tokens: int | None = None,
+    form: Format = "xml",
+) -> Surfaced:
+    """Choose and render the memories that matter for a prompt, within the budget; see `retrieval.surfacing`.
+
+    Without a budget the settings' `surface.max-chars` holds. Tokens are estimated at three characters each.
+    """
+    budget = budget_chars if budget_chars is not None else vault.settings.count("surface.max-chars")
+    if budget_tokens is not None:
+        budget = (
+            min(budget, budget_tokens * CHARS_PER_TOKEN)
+            if budget_chars is not None
+            else budget_tokens * CHARS_PER_TOKEN
+        )
+    return _surface(
+        vault.view(),
+        prompt,
+        budget_chars=budget,
+        max_items=vault.settings.count("surface.max-items"),
+        form=form,
+        provider=vault.provider,
+    )
+
+
+def list_memories(
+    vault: OpenVault,
+    *,
+    sort: Sort = "recent",
+    status: Stage = "active",
+    types: Collection[str] = (),
+    tags: Collection[str] = (),
+    scopes: Collection[str] = (),
+    tiers: Collection[str] = (),
+) -> Listing:
+    """List every memory of this context: newest knowledge first, or by title."""
+    options = ListOptions(sort=sort, stages=(status,), types=types, tags=tags, scopes=scopes, tiers=tiers)
+    return _list(vault.view(), options, provider=vault.provider)
+
+
+def show(vault: OpenVault, name: str, *, private: bool = False) -> Shown:
+    """Show one memory by id, beginning of an id, path or title; `private` looks among the local-only notes.
+
+    Raises:
+        MemoryNotFound, AmbiguousName: out of scope answers exactly like not there.
+    """
+    if private:
+        return _show_private(vault, name)
+    view = vault.view()
+    row = view.find(name)
+    note, data = vault.vault_tree_note(row.path)
+    memory = memory_answer(
+        to_record(note.memory),
+        provider=vault.provider,
+        path=row.path,
+        committed=row.head_blob == note.blob,
+        successors=view.successors(row),
+        updated=_updated(vault, row.path),
+        body=note.body,
+    )
+    return Shown(memory, data, tuple(view.labels(row)), note.problems)
+
+
+def log(vault: OpenVault, name: str | None = None, *, limit: int = 30) -> list[Entry]:
+    """What happened to the vault, or to one memory, newest first.
+
+    Only operations on memories this context may see are told.
+    """
+    from remvault.store.history import history
+
+    if vault.repository is None:
+        raise UserError("the vault is not in a git repository, so it has no history", hint="run 'git init' there")
+    view = vault.view()
+    if name is not None:
+        row = view.find(name)
+        return history(vault.repository, vault.prefix, path=row.path, memory_id=row.id, limit=limit)
+    entries = history(vault.repository, vault.prefix, limit=limit)
+    hidden = {row.id for row in view.snapshot.rows.values() if row.id and not view.sees(row)}
+    return [entry for entry in entries if _is_visible(entry, view, hidden)]
+
+
+def status(vault: OpenVault, *, settle: bool = True) -> Status:
+    """How the vault stands; commits first what was saved but could not be committed at the time."""
+    settled = vault.ledger.settle() if settle and vault.settings.read_only_reason is None else []
+    view = vault.view()
+    rows = list(view.visible())
+    pending = [
+        {"op": one.operation.op, "ids": list(one.operation.ids), "paths": list(one.paths), "why": one.why}
+        for one in vault.ledger.pending()
+    ]
+    return Status(
+        vault.root,
+        len(rows),
+        view.snapshot.generation,
+        view.snapshot.is_stale,
+        tuple(sorted(row.path for row in rows if row.head_blob != row.blob)),
+        tuple(settled),
+        tuple(pending),
+        sum(row.errors for row in rows),
+        sum(row.warnings for row in rows),
+        (*view.snapshot.notices, *(f"{one.path}: {one.message}" for one in view.snapshot.skipped)),
+    )
+
+
+def _updated(vault: OpenVault, path: str) -> str | None:
+    """When the note last changed, as git tells; None outside git or for a note not committed yet."""
+    from remvault.store.history import history
+
+    if vault.repository is None:
+        return None
+    entries = history(vault.repository, vault.prefix, path=path, limit=1)
+    return entries[0].time if entries else None
+
+
+def _is_visible(entry: Entry, view: View, hidden: Collection[str | None]) -> bool:
+    """An entry is told unless everything it names is hidden; an unknown memory's scope trailer decides."""
+    if entry.scope is not None and entry.scope not in view.owners:
+        return False
+    return not entry.ids or any(one not in hidden for one in entry.ids)
+
+
+def _persons_only(vault: OpenVault) -> None:
+    if not vault.is_person:
+        raise UserError("local-only notes are shown to a person only", hint="ask the person to look")
+
+
+def _show_private(vault: OpenVault, name: str) -> Shown:
+    _persons_only(vault)
+    notes = {note.path: note for note in private_notes(vault.private_folder) if note.owner in vault.context.owners()}
+    found = find(name, [_Named(note) for note in notes.values()])
+    note = notes[found.path]
+    data = (vault.private_folder / note.path.removeprefix(f"{FOLDER}/")).read_bytes()
+    return Shown(_private_answer(vault, note) | {"body": note.body}, data, ("local-only",), note.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    note: Note
+
+    @property
+    def path(self) -> str:
+        return self.note.path
+
+    @property
+    def id(self) -> str | None:
+        return self.note.memory.id
+
+    @property
+    def title(self) -> str | None:
+        return self.note.memory.title
+
+
+def _private_answer(vault: OpenVault, note: Note) -> dict[str, Any]:
+    return memory_answer(to_record(note.memory), provider=vault.provider, path=note.path, committed=False)

@@ -1,0 +1,148 @@
+"""The verbs that keep a vault in order: check and fix, reindex."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from remvault.domain.ids import memory_id
+from remvault.domain.problems import Problem
+from remvault.errors import UsageError, UserError
+from remvault.store.checking import Checked, check_tree, repairs
+from remvault.store.trees import CommitTree, DirectoryTree, StagedTree, Tree
+from remvault.store.vault import Written
+from remvault.surfaces.app import OpenVault
+
+if TYPE_CHECKING:
+    from remvault.index.reconcile import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a check found."""
+
+    problems: tuple[Problem, ...]
+    notes: int
+    fixed: tuple[Written, ...] = ()
+
+    @property
+    def errors(self) -> int:
+        """How many are errors."""
+        return sum(one.severity == "error" for one in self.problems)
+
+    @property
+    def warnings(self) -> int:
+        """How many are warnings."""
+        return sum(one.severity == "warning" for one in self.problems)
+
+    def answer(self) -> dict[str, Any]:
+        """The report as JSON has it."""
+        return {
+            "problems": [problem_answer(one) for one in self.problems],
+            "notes": self.notes,
+            "errors": self.errors,
+            "warnings": self.warnings,
+            "fixed": [{"path": one.path, "id": one.id} for one in self.fixed],
+        }
+
+
+def check(
+    vault: OpenVault,
+    paths: Sequence[Path] = (),
+    *,
+    staged: bool = False,
+    rev: str | None = None,
+    fix: bool = False,
+    dry_run: bool = False,
+) -> Report:
+    """Run every rule over the notes on disk, the staged ones, or those of a commit.
+
+    Args:
+        paths: files or folders to report on; empty means the whole vault.
+        staged: judge what the next commit would hold, and report on what it changes.
+        rev: judge a commit.
+        fix: first repair what is mechanical, one commit a note.
+
+    Raises:
+        UsageError: for a fix of anything but the files on disk, or two things to judge at once.
+    """
+    if (staged and rev) or (fix and (staged or rev)):
+        raise UsageError("--staged, --rev and --fix go alone", hint="check one thing at a time")
+    only = _chosen(vault, paths)
+    if staged:
+        return _report(_checked(vault, StagedTree(_git(vault), vault.prefix), _both(only, _staged_changes(vault))))
+    if rev is not None:
+        return _report(_checked(vault, CommitTree(_git(vault), rev, vault.prefix), only))
+    tree = DirectoryTree(vault.root)
+    checked = _checked(vault, tree, only)
+    if not fix:
+        return _report(checked)
+    found = repairs(tree, checked, new_id=lambda: memory_id(vault.surroundings.entropy(8)))
+    written = vault.vault.fix(found, vault.act(dry_run=dry_run))
+    return _report(_checked(vault, tree, only), written)
+
+
+def reindex(vault: OpenVault) -> Snapshot:
+    """Throw the text index away and build it anew."""
+    if vault.state is not None and vault.state.caches_usable:
+        shutil.rmtree(vault.state.caches / "text-index", ignore_errors=True)
+        (vault.state.caches / "manifest").unlink(missing_ok=True)
+    return vault.snapshot()
+
+
+def problem_answer(problem: Problem) -> dict[str, Any]:
+    """One problem as JSON has it."""
+    return {
+        "code": problem.code,
+        "severity": problem.severity,
+        "path": problem.path,
+        "line": problem.line,
+        "message": problem.message,
+        "hint": problem.hint,
+        "fixable": problem.fixable,
+    }
+
+
+def _checked(vault: OpenVault, tree: Tree, only: Callable[[str], bool]) -> Checked:
+    return check_tree(tree, is_embedded=vault.is_embedded, severities=vault.settings.rules, only=only)
+
+
+def _report(checked: Checked, fixed: Sequence[Written] = ()) -> Report:
+    return Report(checked.problems, len(checked.notes), tuple(fixed))
+
+
+def _git(vault: OpenVault) -> Any:
+    if vault.repository is None:
+        raise UserError("the vault is not in a git repository", hint="run 'git init' there")
+    return vault.repository
+
+
+def _staged_changes(vault: OpenVault) -> Callable[[str], bool]:
+    repository = _git(vault)
+    before = vault.head_blobs()
+    after = repository.staged_blob_ids(vault.prefix)
+    changed = {path for path, blob in after.items() if before.get(path) != blob}
+    return lambda path: path in changed
+
+
+def _both(first: Callable[[str], bool], second: Callable[[str], bool]) -> Callable[[str], bool]:
+    return lambda path: first(path) and second(path)
+
+
+def _chosen(vault: OpenVault, paths: Sequence[Path]) -> Callable[[str], bool]:
+    """A predicate over vault-relative paths for files and folders given from the current folder."""
+    if not paths:
+        return lambda path: True
+    wanted = []
+    for given in paths:
+        place = (vault.surroundings.cwd / given).resolve()
+        inside = (vault.root / given).resolve() if not place.is_relative_to(vault.root) else place
+        if not inside.is_relative_to(vault.root):
+            raise UsageError(f"{given} is not in the vault {vault.root}")
+        if not inside.exists():
+            raise UsageError(f"{given} does not exist", hint="give a note or a folder of the vault")
+        wanted.append(inside.relative_to(vault.root).as_posix())
+    return lambda path: any(one == "." or path == one or path.startswith(f"{one}/") for one in wanted)
