@@ -25,10 +25,11 @@ from remvault.store.state import State, open_state, workspace_id
 from remvault.store.work_tree import WorkTree, find_work_tree, git_config, head
 
 if TYPE_CHECKING:
+    from remvault.index.analysis import Analyzer
     from remvault.index.reconcile import Snapshot
     from remvault.retrieval.view import View
-    from remvault.store.git import Repository
     from remvault.store.ledger import Ledger
+    from remvault.store.repository import GitRepository
     from remvault.store.vault import Act, Vault
 
 Progress = Callable[[int, int], None]
@@ -98,6 +99,46 @@ class OpenVault:
     git_values: Mapping[str, str]  # git's settings in the vault's work tree
     progress: Progress | None = None
 
+    @classmethod
+    def at(
+        cls,
+        place: VaultPlace,
+        settings: Settings,
+        around: Surroundings,
+        *,
+        context: Mapping[str, str] | None = None,
+        actor: str | None = None,
+        hook_session: str | None = None,
+        progress: Progress | None = None,
+    ) -> OpenVault:
+        """Open the vault at a known place with known settings; see `open_vault`."""
+        tree = find_work_tree(place.root)
+        here = find_work_tree(around.cwd)
+        git_values = git_config(tree, around.environ) if tree is not None else {}
+        here_values = git_values if here == tree else git_config(here, around.environ) if here is not None else {}
+        facts = ContextFacts(
+            explicit=[f"{scope}={scope_id}" for scope, scope_id in (context or {}).items()],
+            variable=around.environ.get("REMVAULT_CONTEXT"),
+            session_variable=around.environ.get("REMVAULT_SESSION"),
+            hook_session=hook_session,
+            git_config=here_values,
+            branch=head(here, around.environ).branch if here is not None else None,
+            workspace_id=workspace_id(here, create=False) if here is not None else None,
+            projects=settings.projects,
+            team=settings.text("context.team"),
+            team_origin=settings.origin("context.team"),
+            organization=settings.text("context.organization"),
+            organization_origin=settings.origin("context.organization"),
+            vault_project=settings.text("vault.project"),
+            is_embedded=settings.text("vault.kind") == "embedded",
+            is_in_vaults_work_tree=here is not None and here == tree,
+            is_in_work_tree=here is not None,
+            is_vault_named=place.is_named,
+        )
+        resolved = resolve_context(facts)
+        author = Author(_actor(actor, around, git_values or here_values), resolved.ids.get("session"))
+        return cls(place, settings, resolved, author, tree, around, git_values, progress)
+
     @property
     def root(self) -> Path:
         """The vault's folder."""
@@ -137,18 +178,30 @@ class OpenVault:
         )
 
     @property
+    def _apart(self) -> Path | None:
+        """What stands for `private/` and `handoffs/` of an embedded vault: git's own folder, which no clean removes."""
+        if not self.is_embedded or self.state is None:
+            return None
+        return self.state.shared / (self.settings.text("vault.id") or "vault")
+
+    @property
     def private_folder(self) -> Path:
-        """Where local-only notes lie: below the vault, or for an embedded one in git's own folder."""
-        if self.is_embedded and self.state is not None:
-            return self.state.shared / (self.settings.text("vault.id") or "vault") / "private"
-        return self.root / "private"
+        """Where local-only notes lie."""
+        return (self._apart or self.root) / "private"
 
     @cached_property
-    def repository(self) -> Repository | None:
+    def repository(self) -> GitRepository | None:
         """The repository through libgit2; None outside git. Loaded only by writes, history and a moved HEAD."""
         from remvault.store.git import Repository
 
-        return Repository.open(self.work_tree) if self.work_tree is not None else None
+        return Repository.open(self.work_tree, self.surroundings.environ) if self.work_tree is not None else None
+
+    @cached_property
+    def analyzer(self) -> Analyzer:
+        """The one way from text to terms, for notes and queries."""
+        from remvault.index.analysis import Analyzer
+
+        return Analyzer(self.settings.text("search.language") or "english")
 
     def snapshot(self) -> Snapshot:
         """Bring the index in line with the files and return what it now holds."""
@@ -180,12 +233,14 @@ class OpenVault:
         from remvault.store.ledger import Ledger
 
         return Ledger(
-            root=self.root,
-            prefix=self.prefix,
-            work_tree=self.work_tree,
+            self.root,
+            tree=self.work_tree,
             state=self.state,
-            mode=self.settings.text("git.commit") or "auto",
+            mode=self.settings.text("git.commit") or "auto",  # type: ignore[arg-type]
             environ=self.surroundings.environ,
+            clock=self.surroundings.now,
+            config=self.git_values,
+            apart=self._apart,
         )
 
     @cached_property
@@ -244,36 +299,13 @@ def open_vault(
         variable=around.environ.get("REMVAULT_VAULT"),
         user_data=around.user_data,
     )
-    settings = vault_settings(place.root, around, options or {})
-    tree = find_work_tree(place.root)
-    here = find_work_tree(around.cwd)
-    git_values = git_config(tree, around.environ) if tree is not None else {}
-    here_values = git_values if here == tree else git_config(here, around.environ) if here is not None else {}
-    facts = ContextFacts(
-        explicit=[f"{scope}={scope_id}" for scope, scope_id in (context or {}).items()],
-        variable=around.environ.get("REMVAULT_CONTEXT"),
-        session_variable=around.environ.get("REMVAULT_SESSION"),
-        hook_session=hook_session,
-        git_config=here_values,
-        branch=head(here, around.environ).branch if here is not None else None,
-        workspace_id=workspace_id(here, create=False) if here is not None else None,
-        projects=settings.projects,
-        team=settings.text("context.team"),
-        team_origin=settings.origin("context.team"),
-        organization=settings.text("context.organization"),
-        organization_origin=settings.origin("context.organization"),
-        vault_project=settings.text("vault.project"),
-        is_embedded=settings.text("vault.kind") == "embedded",
-        is_in_vaults_work_tree=here is not None and here == tree,
-        is_in_work_tree=here is not None,
-        is_vault_named=place.is_named,
+    settings = vault_settings(place.root, around, options)
+    return OpenVault.at(
+        place, settings, around, context=context, actor=actor, hook_session=hook_session, progress=progress
     )
-    resolved = resolve_context(facts)
-    author = Author(_actor(actor, around, git_values or here_values), resolved.ids.get("session"))
-    return OpenVault(place, settings, resolved, author, tree, around, git_values, progress)
 
 
-def vault_settings(root: Path, around: Surroundings, options: Mapping[str, str]) -> Settings:
+def vault_settings(root: Path, around: Surroundings, options: Mapping[str, str] | None = None) -> Settings:
     """Read and combine every source of settings for one vault."""
     vault_file, user_file = root / "remvault.toml", user_settings_path(around)
     return load_settings(

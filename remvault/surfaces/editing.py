@@ -9,8 +9,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from remvault.domain.frontmatter import split
 from remvault.errors import RemvaultError, UserError
-from remvault.resources import template_body
+from remvault.resources import template
 from remvault.store.vault import Written
 from remvault.store.work_tree import child_environment
 from remvault.surfaces import writing
@@ -47,7 +48,7 @@ def edit_in_editor(vault: OpenVault, name: str, *, reason: str | None = None) ->
 def new_in_editor(vault: OpenVault, title: str, *, dry_run: bool = False, **draft: Any) -> Written:
     """Compose a new memory, let the person finish it in their editor, and write it."""
     if not draft.get("body"):
-        draft["body"] = template_body(draft.get("type") or "semantic")
+        draft["body"] = split(template(draft.get("type") or "semantic")).body
     rehearsed = writing.new(vault, title, dry_run=True, **draft)
     copy = _copy(vault, Path(rehearsed.path).name, rehearsed.text.encode())
     edited = _run_editor(vault, copy)

@@ -9,17 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from remvault.config import render_vault_toml
+from remvault.config import load_settings, render_vault_toml
 from remvault.domain.commit_message import Operation
 from remvault.domain.ids import memory_id
-from remvault.domain.note import blob_id
 from remvault.domain.scope import PROJECT_ID
 from remvault.errors import UsageError, UserError
-from remvault.store.files import create_exclusive
-from remvault.store.layout import VAULT_FILE, VAULT_FOLDERS, is_vault, user_vault
+from remvault.store.layout import VAULT_FILE, VAULT_FOLDERS, VaultPlace, is_vault, user_vault
 from remvault.store.ledger import FileChange, Outcome
 from remvault.store.work_tree import WorkTree, find_work_tree, head, run_git
-from remvault.surfaces.app import Surroundings, open_vault
+from remvault.surfaces.app import OpenVault, Surroundings, vault_settings
 
 GITIGNORE = """\
 # Stays on this disk: local-only notes, handoffs, and working files of remvault.
@@ -167,13 +165,17 @@ def _missing(root: Path, kind: str, project: str | None, name: str | None, aroun
 
 
 def _write(root: Path, kind: str, missing: Mapping[str, str], actor: str | None, around: Surroundings) -> Outcome:
-    """Write the files and commit them. The settings file is there before the vault is opened: it says how."""
+    """Write and commit the files as one operation of the vault they make, or of the one that lacked them."""
     if VAULT_FILE in missing:
-        create_exclusive(root / VAULT_FILE, missing[VAULT_FILE].encode())
-    vault = open_vault(str(root), actor=actor, surroundings=around)
+        settings = load_settings(
+            vault_toml=missing[VAULT_FILE],
+            vault_source=str(root / VAULT_FILE),
+            user_toml=None,
+            user_source="",
+            environ=around.environ,
+        )
+    else:
+        settings = vault_settings(root, around)
+    vault = OpenVault.at(VaultPlace(root, "option"), settings, around, actor=actor)
     operation = Operation(op="init", title=f"{kind} vault", actor=vault.author.actor, session=vault.author.session)
-    changes = [FileChange(file, text.encode(), None) for file, text in missing.items() if file != VAULT_FILE]
-    if VAULT_FILE in missing:
-        data = missing[VAULT_FILE].encode()
-        changes.insert(0, FileChange(VAULT_FILE, data, blob_id(data)))
-    return vault.ledger.write(operation, changes)
+    return vault.ledger.write(operation, [FileChange(file, text.encode(), None) for file, text in missing.items()])

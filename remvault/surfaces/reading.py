@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from remvault.domain.note import Note
+from remvault.domain.note import Note, parse_note
 from remvault.domain.problems import Problem
 from remvault.domain.records import to_record
 from remvault.errors import UsageError, UserError
@@ -27,6 +27,7 @@ from remvault.retrieval.search import search as _search
 from remvault.retrieval.surfacing import Surfaced
 from remvault.retrieval.surfacing import surface as _surface
 from remvault.retrieval.view import View
+from remvault.store.trees import DirectoryTree
 from remvault.surfaces.app import OpenVault
 
 if TYPE_CHECKING:
@@ -177,7 +178,8 @@ def show(vault: OpenVault, name: str, *, private: bool = False) -> Shown:
         return _show_private(vault, name)
     view = vault.view()
     row = view.find(name)
-    note, data = vault.vault_tree_note(row.path)
+    data = DirectoryTree(vault.root).read(row.path)
+    note = parse_note(row.path, data)
     memory = memory_answer(
         to_record(note.memory),
         provider=vault.provider,
@@ -214,7 +216,12 @@ def status(vault: OpenVault, *, settle: bool = True) -> Status:
     view = vault.view()
     rows = list(view.visible())
     pending = [
-        {"op": one.operation.op, "ids": list(one.operation.ids), "paths": list(one.paths), "why": one.why}
+        {
+            "op": one.operation.op,
+            "ids": list(one.operation.ids),
+            "paths": [change.path for change in one.changes],
+            "why": one.why,
+        }
         for one in vault.ledger.pending()
     ]
     return Status(
@@ -229,6 +236,12 @@ def status(vault: OpenVault, *, settle: bool = True) -> Status:
         sum(row.warnings for row in rows),
         (*view.snapshot.notices, *(f"{one.path}: {one.message}" for one in view.snapshot.skipped)),
     )
+
+
+def completions(vault: OpenVault, incomplete: str) -> list[tuple[str, str]]:
+    """Ids that begin so, with titles, for a shell to offer; only what this context may see."""
+    rows = vault.view().visible()
+    return [(row.id, row.title or "") for row in rows if row.id and row.id.startswith(incomplete)]
 
 
 def _updated(vault: OpenVault, path: str) -> str | None:

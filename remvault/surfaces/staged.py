@@ -50,7 +50,7 @@ def check_staged(environ: Mapping[str, str]) -> Iterator[tuple[str, Report]]:
             StagedTree(repository, prefix),
             is_embedded=is_embedded,
             severities=settings.rules,
-            only=lambda path, changed=changed: path in changed,
+            only=changed.__contains__,
         )
         yield prefix, Report(checked.problems, len(checked.notes))
 

@@ -167,4 +167,4 @@ def _new_workspace(vault: OpenVault) -> str | None:
 
 
 def _fields(fields: Mapping[str, Value | None]) -> dict[str, Value]:
-    return {key.replace("_", "-"): value for key, value in fields.items() if value not in (None, [], ())}  # type: ignore[misc]
+    return {key.replace("_", "-"): value for key, value in fields.items() if value not in (None, [], ())}

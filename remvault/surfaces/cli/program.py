@@ -61,7 +61,7 @@ class VerbGroup(TyperGroup):
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
         if hasattr(module, "app"):  # a verb with verbs of its own
             group = typer.main.get_group(module.app)
-            group.name, group.rich_help_panel = cmd_name, VERBS[cmd_name]  # type: ignore[attr-defined]
+            group.name, group.rich_help_panel = cmd_name, VERBS[cmd_name]
             return group
         app.command(name=cmd_name, rich_help_panel=VERBS[cmd_name], no_args_is_help=False)(module.verb)
         return typer.main.get_command(app)
@@ -113,7 +113,7 @@ _globals.__doc__ = None
 def command() -> Any:
     """The whole command, for running, completing and documenting."""
     built = typer.main.get_command(_app)
-    built.no_args_is_help = True  # type: ignore[attr-defined]
+    built.no_args_is_help = True
     return built
 
 

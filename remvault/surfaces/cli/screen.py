@@ -50,6 +50,11 @@ class Screen:
             if written:
                 self.out.write(written if written.endswith("\n") else written + "\n")
 
+    def bytes(self, data: bytes) -> None:
+        """Print a file's own bytes, untouched."""
+        self.flush()
+        self.out.buffer.write(data)
+
     def say(self, message: str) -> None:
         """Tell something about the run, unless quiet."""
         if not self.quiet:

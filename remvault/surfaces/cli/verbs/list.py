@@ -14,13 +14,13 @@ from remvault.surfaces.cli.invocation import Json, of
 class Order(StrEnum):
     """What comes first."""
 
-    recent = "recent"
-    title = "title"
+    by_recency = "recent"
+    by_title = "title"
 
 
 def verb(
     ctx: typer.Context,
-    sort: Annotated[Order, typer.Option(help="Newest knowledge first, or by title")] = Order.recent,
+    sort: Annotated[Order, typer.Option(help="Newest knowledge first, or by title")] = Order.by_recency,
     types: Annotated[list[str] | None, typer.Option("--type", help="Only this type, repeatable")] = None,
     tags: Annotated[list[str] | None, typer.Option("--tag", help="Only with this tag, repeatable")] = None,
     scopes: Annotated[list[str] | None, typer.Option("--scope", help="Only this scope, repeatable")] = None,
