@@ -49,6 +49,11 @@ def template(memory_type: str) -> str:
     return resource(f"{TEMPLATES}/{memory_type}.md").read_text(encoding="utf-8")
 
 
+def template_body(memory_type: str) -> str:
+    """The text of a template below its frontmatter; raises ResourceMissing."""
+    return template(memory_type).split("\n---\n", 1)[1]
+
+
 def hook_script(event: str) -> str:
     """The script that runs our part of a git hook; raises ResourceMissing."""
     return resource(f"{HOOKS}/{event}").read_text(encoding="utf-8")

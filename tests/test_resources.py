@@ -9,7 +9,7 @@ import pytest
 from remvault.domain.memory import TYPES
 from remvault.domain.note import parse_note
 from remvault.domain.rules import note_problems
-from remvault.resources import ResourceMissing, demo_vault, hook_script, resource, template
+from remvault.resources import ResourceMissing, demo_vault, hook_script, resource, template, template_body
 
 
 @pytest.mark.parametrize("memory_type", TYPES)
@@ -48,13 +48,14 @@ def test_there_is_a_template_for_each_type_and_no_other() -> None:
 
 
 def test_a_decision_has_choice_rationale_and_consequences() -> None:
-    text = template("decision")
+    body = template_body("decision")
 
-    assert [line for line in text.splitlines() if line.startswith("## ")] == [
+    assert [line for line in body.splitlines() if line.startswith("## ")] == [
         "## Choice",
         "## Rationale",
         "## Consequences",
     ]
+    assert body.startswith("The decision in one sentence.")
 
 
 def test_the_hook_and_the_demo_vault_are_there() -> None:
