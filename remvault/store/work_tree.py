@@ -186,6 +186,7 @@ def run_git(
     stdin: bytes = b"",
     check: bool = True,
     extra: Mapping[str, str] | None = None,
+    timeout_s: float | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run git in `folder` with a clean environment (`extra` added on purpose); output is bytes.
 
@@ -200,13 +201,17 @@ def run_git(
             capture_output=True,
             check=False,
             env=child_environment(environ) | dict(extra or {}),
+            timeout=timeout_s,
         )
+    except subprocess.TimeoutExpired as err:
+        raise GitError(f"git {args[0]} took longer than {timeout_s:g} s") from err
     except FileNotFoundError as err:
         if not folder.is_dir():
             raise GitError(f"folder {folder} is gone") from err
         raise GitError("git is not installed", hint="install git and put it on PATH") from err
     if check and done.returncode != 0:
-        raise GitError(f"git {args[0]} failed: {first_line(done.stderr)}")
+        verb = next((arg for arg in args if not arg.startswith("-")), "")
+        raise GitError(f"git {verb} failed: {first_line(done.stderr)}")
     return done
 
 

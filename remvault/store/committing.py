@@ -1,0 +1,255 @@
+"""Turning saved changes into commits, or saying in one line why not now.
+
+Owns: what stands in the way of a commit, a person's own version first, retries, our staged entries.
+Leaves alone: files (saving), what waits (pending), the lock and the order of it all (ledger).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Literal
+
+from remvault.domain.commit_message import Operation, one_line, render
+from remvault.domain.note import parse_note
+from remvault.errors import GitError
+from remvault.store.git import Repository
+from remvault.store.identity import resolve_identity
+from remvault.store.repository import Draft, GitRepository, IndexLocked, TipMoved
+from remvault.store.work_tree import Head, WorkTree, busy_with, git_config, head, index_lock, is_true
+
+Mode = Literal["auto", "stage", "off"]
+STAGED = "staged for your next commit"
+_ATTEMPTS = 8
+# A lock younger than this belongs to a command that is running and will soon be done; an older one is left over.
+_FRESH_LOCK = timedelta(seconds=2)
+_LOCK_WAIT_S = 1.0
+_AFTERWARDS = "then run 'remvault status'"
+
+
+class PutOff(GitError):
+    """A commit cannot be made now; the files are saved. The message is one line and says what to do.
+
+    `is_final`: nothing will change by waiting (the path is ignored), so nothing is queued.
+    """
+
+    code = "put_off"
+
+    def __init__(self, reason: str, *, is_final: bool = False) -> None:
+        self.reason, self.is_final = reason, is_final
+        super().__init__(reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """One file of an operation as git sees it."""
+
+    path: str  # from the repository's root
+    blob: str | None  # what we wrote; None: removed
+    base: str | None  # what was on disk before; None: nothing
+    # Staged versions that are nobody's wish: what HEAD had when a write of ours was cut short.
+    left_over: frozenset[str | None] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of an operation."""
+
+    saved: bool  # the files are whole on disk
+    committed: bool
+    commit: str | None  # None too when HEAD held all of it already
+    pending: str | None  # one line: why not committed, and what to do; None when there is nothing to do
+    edits: tuple[str, ...] = ()  # commits of the person's own versions, made first
+
+
+class Committer:
+    """Takes saved files into git. Use one per operation: it remembers the repository and its settings."""
+
+    def __init__(
+        self,
+        tree: WorkTree,
+        mode: Mode,
+        environ: Mapping[str, str],
+        clock: Callable[[], datetime],
+        config: Mapping[str, str] | None = None,
+    ) -> None:
+        self.mode = mode
+        self._tree, self._environ, self._clock, self._given = tree, environ, clock, config
+
+    def take(self, operation: Operation, files: Sequence[Tracked]) -> Outcome:
+        """Commit the files, or in `stage` mode stage them.
+
+        Raises:
+            PutOff: not now, with the reason.
+        """
+        try:
+            return self._stage_only(files) if self.mode == "stage" else self._commit(operation, files)
+        except PutOff:
+            raise
+        except GitError as err:
+            raise put_off(err) from err
+
+    def look(self, paths: Sequence[str]) -> dict[str, str | None]:
+        """The blob HEAD has for each path; raises GitError."""
+        where = head(self._tree, self._environ)
+        return {path: self._blob_at(where, path) for path in paths}
+
+    @cached_property
+    def repository(self) -> GitRepository:
+        """The repository; raises GitError, among them NotOwned."""
+        return Repository.open(self._tree, self._environ)
+
+    def check_idle(self) -> Head:
+        """Return HEAD, or raise PutOff when git is in the middle of something or, for a commit, not on a branch."""
+        busy = busy_with(self._tree, now=self._clock())
+        if busy is not None and self._lock_vanishes():
+            busy = busy_with(self._tree, now=self._clock())
+        if busy is not None:
+            what = "remove it if no git command is running" if "index.lock" in busy else "finish it"
+            raise PutOff(f"{busy}: {what}, {_AFTERWARDS}")
+        where = head(self._tree, self._environ)
+        if self.mode == "auto" and where.detached:
+            raise PutOff(f"HEAD is detached: check out a branch, {_AFTERWARDS}")
+        if self.mode == "auto" and where.branch is None:
+            raise PutOff(f"HEAD is not on a branch: check one out, {_AFTERWARDS}")
+        return where
+
+    def stage(self, changes: Mapping[str, str | None]) -> str | None:
+        """Make our entries, and only ours, follow. Returns what went wrong, or None."""
+        deadline = time.monotonic() + _LOCK_WAIT_S
+        while True:
+            try:
+                self.repository.stage(changes)
+                return None
+            except IndexLocked as err:
+                if time.monotonic() < deadline and self._lock_is_fresh():
+                    time.sleep(0.01)
+                    continue
+                return f"{err.message}: {err.hint}, {_AFTERWARDS}"
+            except GitError as err:
+                return f"{err.message}, {_AFTERWARDS}"
+
+    def _commit(self, operation: Operation, files: Sequence[Tracked]) -> Outcome:
+        """First a person's uncommitted version of a file on its own, then the operation, then our staged entries."""
+        edits: list[str] = []
+        for _ in range(_ATTEMPTS):
+            where = self.check_idle()
+            committed = {file.path: self._blob_at(where, file.path) for file in files}
+            self._check_versioned(files, committed)
+            self._check_staged(files, committed)
+            try:
+                tip = self._commit_edits(files, committed, where, edits)
+                ours = self._commit_ours(operation, files, committed, Head(where.branch, tip, False))
+            except TipMoved:
+                continue
+            return Outcome(True, True, ours, self.stage({file.path: file.blob for file in files}), tuple(edits))
+        raise PutOff("the branch keeps moving: run 'remvault status'")
+
+    def _stage_only(self, files: Sequence[Tracked]) -> Outcome:
+        where = self.check_idle()
+        committed = {file.path: self._blob_at(where, file.path) for file in files}
+        self._check_versioned(files, committed)
+        staged = self.repository.staged_blobs([file.path for file in files])
+        for file in files:
+            if staged[file.path] not in (committed[file.path], file.base, file.blob):
+                reason = f"you have staged another version of {file.path}: ours is on disk, unstaged"
+                raise PutOff(reason, is_final=True)
+        trouble = self.stage({file.path: file.blob for file in files})
+        if trouble is not None:
+            raise PutOff(trouble)
+        return Outcome(True, False, None, STAGED)
+
+    def _check_versioned(self, files: Sequence[Tracked], committed: Mapping[str, str | None]) -> None:
+        for file in files:
+            if file.blob is None or committed[file.path] is not None:
+                continue  # what git knows already it never ignores
+            rule = self.repository.ignored_by(file.path)
+            if rule is not None:
+                raise PutOff(f"not versioned: {file.path} is ignored by {rule}", is_final=True)
+
+    def _check_staged(self, files: Sequence[Tracked], committed: Mapping[str, str | None]) -> None:
+        staged = self.repository.staged_blobs([file.path for file in files])
+        for file in files:
+            if staged[file.path] not in (committed[file.path], file.blob, *file.left_over):
+                reason = f"you have staged another version of {file.path}: commit or unstage it"
+                raise PutOff(f"{reason}, {_AFTERWARDS}")
+
+    def _commit_edits(
+        self, files: Sequence[Tracked], committed: dict[str, str | None], where: Head, edits: list[str]
+    ) -> str | None:
+        """Commit what a person had changed before us, one commit a note, into `edits`; returns the new tip."""
+        tip = where.commit
+        for file in files:
+            if file.base is None or file.base in (committed[file.path], file.blob):
+                continue
+            if not self.repository.has_blob(file.base):
+                continue  # collected since: the version cannot be had back, ours still can be committed
+            operation = edit_of(file.path, self.repository.read_blob(file.base))
+            tip = self._make(operation, {file.path: file.base}, Head(where.branch, tip, False))
+            edits.append(tip)
+            committed[file.path] = file.base
+        return tip
+
+    def _commit_ours(
+        self, operation: Operation, files: Sequence[Tracked], committed: Mapping[str, str | None], where: Head
+    ) -> str | None:
+        changes = {file.path: file.blob for file in files if file.blob != committed[file.path]}
+        return self._make(operation, changes, where) if changes else None
+
+    def _make(self, operation: Operation, changes: Mapping[str, str | None], where: Head) -> str:
+        assert where.branch is not None
+        try:
+            identity = resolve_identity(self._environ, self._config, self._clock(), self._tree.root)
+            sign = is_true(self._config.get("commit.gpgsign"))
+            return self.repository.commit(Draft(where.branch, where.commit, changes, render(operation), identity, sign))
+        except TipMoved:
+            raise
+        except GitError as err:
+            raise put_off(err) from err
+
+    @cached_property
+    def _config(self) -> Mapping[str, str]:
+        return git_config(self._tree, self._environ) if self._given is None else self._given
+
+    def _blob_at(self, where: Head, path: str) -> str | None:
+        return None if where.commit is None else self.repository.blob_at(where.commit, path)
+
+    def _lock_is_fresh(self) -> bool:
+        try:
+            made = (self._tree.git_dir / "index.lock").lstat().st_mtime
+        except OSError:
+            return True
+        return self._clock().timestamp() - made < _FRESH_LOCK.total_seconds()
+
+    def _lock_vanishes(self) -> bool:
+        """Wait a moment for a running command's lock; a left-over one costs no waiting."""
+        deadline = time.monotonic() + _LOCK_WAIT_S
+        while index_lock(self._tree) is not None:
+            if time.monotonic() >= deadline or not self._lock_is_fresh():
+                return False
+            time.sleep(0.01)
+        return True
+
+
+def put_off(err: GitError) -> PutOff:
+    """Word any failure of git as a reason to wait, with its hint, on one line."""
+    reason = err.message if err.hint is None else f"{err.message}; {err.hint}"
+    return PutOff(one_line(f"{reason}, {_AFTERWARDS}"))
+
+
+def edit_of(path: str, data: bytes | None) -> Operation:
+    """The operation that a person's own version of a note amounts to."""
+    memory = None if data is None else parse_note(path, data).memory
+    if memory is None:
+        return Operation("edit", one_line(path))
+    ids = (one_line(memory.id),) if memory.id else ()
+    scope = None if memory.owner is None else one_line(memory.owner)
+    return Operation("edit", one_line(memory.title or path), ids, scope=scope)
+
+
+def is_kept_local(path: str, data: bytes) -> bool:
+    """Whether a note says of itself that it must not leave this disk."""
+    return b"local-only" in data and parse_note(path, data).memory.sensitivity == "local-only"

@@ -1,0 +1,361 @@
+"""A git repository reached in process. The only module that imports pygit2.
+
+Owns: reading trees and blobs, building a commit from HEAD's tree plus our paths, our own staged entries.
+Leaves alone: when to commit at all (ledger), HEAD and settings (work_tree), the git program (git_command).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta, timezone
+from functools import cached_property
+from typing import TypeVar
+
+import pygit2
+from pygit2.enums import FileMode, ObjectType, RepositoryOpenFlag, SortMode
+
+from remvault.domain.note import blob_id
+from remvault.errors import GitError
+from remvault.store.git_command import CommandRepository, git_accepts
+from remvault.store.identity import Person
+from remvault.store.repository import (
+    EXECUTABLE_MODE,
+    FILE_MODE,
+    FOLDER_MODE,
+    CommitFacts,
+    Draft,
+    GitRepository,
+    IndexLocked,
+    NotOwned,
+    RevisionNotFound,
+    TipMoved,
+    folder_prefix,
+)
+from remvault.store.work_tree import WorkTree
+
+_REGULAR = (FILE_MODE, EXECUTABLE_MODE)
+_Found = TypeVar("_Found")
+# As git itself does for objects since 2.36: a branch must not point at a commit that a power cut left empty.
+pygit2.settings.enable_fsync_gitdir(True)
+
+
+class Repository:
+    """`GitRepository` through libgit2."""
+
+    def __init__(
+        self, tree: WorkTree, environ: Mapping[str, str], handle: pygit2.Repository, index_file: str | None = None
+    ) -> None:
+        self.tree, self.environ = tree, environ
+        self._git, self._index_file = handle, index_file
+
+    @staticmethod
+    def open(tree: WorkTree, environ: Mapping[str, str], *, index_file: str | None = None) -> GitRepository:
+        """Open the repository of a work tree; `index_file` stands for its staged index, as git tells its hooks.
+
+        Where the library cannot (sha256, reftable, partial clone, a trust setting it does not see) but git can, the
+        answer works through the git program.
+
+        Raises:
+            NotOwned: it belongs to another user and git does not trust it either.
+            GitError: git cannot open it.
+        """
+        try:
+            handle = pygit2.Repository(str(tree.root), RepositoryOpenFlag.NO_SEARCH)
+        except pygit2.GitError as err:
+            if git_accepts(tree, environ):
+                return CommandRepository(tree, environ, index_file)
+            if "not owned" in str(err):
+                raise NotOwned(tree.root) from err
+            raise GitError(f"git cannot open {tree.root}: {err}", hint="run 'git status' there") from err
+        return Repository(tree, environ, handle, index_file)
+
+    def hash(self, data: bytes) -> str:
+        """See GitRepository."""
+        return blob_id(data)
+
+    def resolve(self, rev: str) -> str:
+        """See GitRepository."""
+        try:
+            return str(self._git.revparse_single(rev).peel(pygit2.Commit).id)
+        except (KeyError, ValueError, pygit2.GitError) as err:
+            raise RevisionNotFound(rev) from err
+
+    def entries(self, rev: str, prefix: str) -> dict[str, tuple[int, str]]:
+        """See GitRepository."""
+        found: dict[str, tuple[int, str]] = {}
+        root = self._tree_or_none(rev)
+        top = None if root is None else self._folder(root, prefix)
+        pending = [] if top is None else [("", top)]
+        while pending:
+            base, folder = pending.pop()
+            for entry in folder:
+                mode = int(entry.filemode)
+                if mode == FOLDER_MODE:
+                    pending.append((f"{base}{entry.name}/", entry))  # type: ignore[arg-type]
+                else:
+                    found[f"{base}{entry.name}"] = (mode, str(entry.id))
+        return found
+
+    def blob_ids(self, rev: str, prefix: str) -> dict[str, str]:
+        """See GitRepository."""
+        return {path: blob for path, (mode, blob) in self.entries(rev, prefix).items() if mode in _REGULAR}
+
+    def tree_paths(self, rev: str, prefix: str) -> list[str]:
+        """See GitRepository."""
+        return sorted(self.blob_ids(rev, prefix))
+
+    def blob_at(self, rev: str, path: str) -> str | None:
+        """See GitRepository."""
+        root = self._tree_or_none(rev)
+        try:
+            entry = None if root is None else root[path]
+        except KeyError:
+            return None
+        if entry is None:
+            return None
+        return str(entry.id) if int(entry.filemode) in _REGULAR else None
+
+    def staged_entries(self, prefix: str) -> Mapping[str, tuple[int, str]]:
+        """See GitRepository."""
+        prefix = folder_prefix(prefix)
+        return self._with_index(lambda index: _staged(index, prefix), lambda git: git.staged_entries(prefix))
+
+    def staged_blob_ids(self, prefix: str) -> dict[str, str]:
+        """See GitRepository."""
+        return {path: blob for path, (mode, blob) in self.staged_entries(prefix).items() if mode in _REGULAR}
+
+    def staged_blobs(self, paths: Sequence[str]) -> Mapping[str, str | None]:
+        """See GitRepository."""
+
+        def look(index: pygit2.Index) -> Mapping[str, str | None]:
+            in_conflict = _conflicts(index)
+            return {
+                path: "" if path in in_conflict else str(index[path].id) if path in index else None for path in paths
+            }
+
+        return self._with_index(look, lambda git: git.staged_blobs(paths))
+
+    def read_blob(self, blob: str) -> bytes:
+        """See GitRepository."""
+        try:
+            kind, data = self._git.read(blob)
+        except (KeyError, ValueError, pygit2.GitError) as err:
+            raise GitError(f"blob {blob} cannot be read: {err}", hint="run 'git fsck'") from err
+        if kind != ObjectType.BLOB:
+            raise GitError(f"{blob} is not a blob")
+        return data
+
+    def has_blob(self, blob: str) -> bool:
+        """See GitRepository."""
+        return blob in self._git
+
+    def write_blob(self, data: bytes) -> str:
+        """See GitRepository."""
+        return str(_do(lambda: self._git.create_blob(data), "a blob cannot be stored"))
+
+    def changed_paths(self, old: str | None, new: str, prefix: str) -> dict[str, tuple[str | None, str | None]]:
+        """See GitRepository. Equal subtrees are skipped unread."""
+        before = None if old is None else self._folder(self._root_tree(old), prefix)
+        after = self._folder(self._root_tree(new), prefix)
+        found: dict[str, tuple[str | None, str | None]] = {}
+        pending = [("", before, after)]
+        while pending:
+            base, one, two = pending.pop()
+            if one is not None and two is not None and one.id == two.id:
+                continue
+            left, right = _children(one), _children(two)
+            for name in left.keys() | right.keys():
+                a, b = left.get(name), right.get(name)
+                if a is not None and b is not None and a.id == b.id and a.filemode == b.filemode:
+                    continue
+                if isinstance(a, pygit2.Tree) or isinstance(b, pygit2.Tree):
+                    pending.append((f"{base}{name}/", _as_folder(a), _as_folder(b)))
+                was, now = _regular(a), _regular(b)
+                if was != now:
+                    found[f"{base}{name}"] = (was, now)
+        return found
+
+    def ignored_by(self, path: str) -> str | None:
+        """See GitRepository. The library answers the usual no; git itself words, and confirms, a yes."""
+        return self._command.ignored_by(path) if self._git.path_is_ignored(path) else None
+
+    def commit(self, draft: Draft) -> str:
+        """See GitRepository."""
+        tree_id = _do(lambda: self._build(draft), "a commit cannot be built")
+        if draft.sign:
+            return self._command.commit_tree(draft, str(tree_id))
+        parents = [] if draft.parent is None else [pygit2.Oid(hex=draft.parent)]
+        sides = (_signature(draft.identity.author), _signature(draft.identity.committer))
+        ref = f"refs/heads/{draft.branch}"
+        try:
+            # With the branch's name the library refuses a tip that is not the first parent; it compares under its lock.
+            return str(self._git.create_commit(ref, *sides, draft.message, tree_id, parents))
+        except (pygit2.GitError, OSError, ValueError) as err:
+            # A moved tip and a held ref lock look alike from here; both end well after a fresh look.
+            if "parent" in str(err) or "lock" in str(err) or isinstance(err, pygit2.AlreadyExistsError):
+                raise TipMoved(draft.branch) from err
+            raise GitError(f"a commit cannot be made: {err}") from err
+
+    def stage(self, changes: Mapping[str, str | None]) -> None:
+        """See GitRepository."""
+        modes = {path: self._staged_mode(path) for path, blob in changes.items() if blob is not None}
+
+        def put(index: pygit2.Index) -> None:
+            for path, blob in changes.items():
+                if blob is not None:
+                    _stage_file(index, path, blob, modes[path])
+                elif path in index:
+                    index.remove(path)
+            index.write()
+
+        self._with_index(put, lambda git: git.stage(changes))
+
+    def log(self, start: str) -> Iterator[CommitFacts]:
+        """See GitRepository."""
+        for commit in self._git.walk(pygit2.Oid(hex=start), SortMode.TIME):
+            author = commit.author
+            zone = timezone(timedelta(minutes=author.offset))
+            yield CommitFacts(
+                str(commit.id),
+                tuple(str(parent) for parent in commit.parent_ids),
+                author.name,
+                author.email,
+                datetime.fromtimestamp(author.time, zone),
+                commit.message,
+            )
+
+    @cached_property
+    def _index(self) -> pygit2.Index:
+        # Relative as git gives it to a hook: from the top of the work tree.
+        return self._git.index if self._index_file is None else pygit2.Index(str(self.tree.root / self._index_file))
+
+    @cached_property
+    def _command(self) -> CommandRepository:
+        return CommandRepository(self.tree, self.environ, self._index_file)
+
+    def _with_index(
+        self, act: Callable[[pygit2.Index], _Found], otherwise: Callable[[CommandRepository], _Found]
+    ) -> _Found:
+        """Run `act` on the staged index as it is on disk now; a kind the library cannot read goes to git itself."""
+        try:
+            index = self._index
+            index.read(False)  # reads again exactly when the file's checksum is another
+        except (pygit2.GitError, OSError):
+            return otherwise(self._command)
+        try:
+            return act(index)
+        except (pygit2.GitError, OSError) as err:
+            index.read(True)  # drop what was not written
+            lock = self.tree.git_dir / "index.lock"
+            if "lock" in str(err).lower():
+                raise IndexLocked(lock) from err
+            raise GitError(f"the staged index cannot be written: {err}", hint="run 'git status'") from err
+
+    def _staged_mode(self, path: str) -> FileMode:
+        try:
+            return FileMode(self._index[path].mode)
+        except (KeyError, ValueError, pygit2.GitError, OSError):
+            return FileMode.BLOB
+
+    def _tree_or_none(self, rev: str) -> pygit2.Tree | None:
+        return None if rev == "HEAD" and self._git.head_is_unborn else self._root_tree(rev)
+
+    def _root_tree(self, rev: str) -> pygit2.Tree:
+        try:
+            return self._git.revparse_single(rev).peel(pygit2.Tree)
+        except (KeyError, ValueError, pygit2.GitError) as err:
+            raise RevisionNotFound(rev) from err
+
+    def _folder(self, tree: pygit2.Tree, prefix: str) -> pygit2.Tree | None:
+        name = folder_prefix(prefix).rstrip("/")
+        if not name:
+            return tree
+        try:
+            found = tree[name]
+        except KeyError:
+            return None
+        return found if isinstance(found, pygit2.Tree) else None
+
+    def _build(self, draft: Draft) -> pygit2.Oid:
+        """Nested tree builders over the touched folders only: the cost follows their size, not the repository's."""
+        base = None if draft.parent is None else self._root_tree(draft.parent)
+        changes = {tuple(path.split("/")): blob for path, blob in draft.changes.items()}
+        return self._build_folder(base, changes) or self._git.TreeBuilder().write()
+
+    def _build_folder(
+        self, base: pygit2.Tree | None, changes: Mapping[tuple[str, ...], str | None]
+    ) -> pygit2.Oid | None:
+        """Write one folder with the changes below it; None when nothing is left in it."""
+        builder = self._git.TreeBuilder() if base is None else self._git.TreeBuilder(base)
+        below: dict[str, dict[tuple[str, ...], str | None]] = {}
+        for (name, *rest), blob in changes.items():
+            if rest:
+                below.setdefault(name, {})[tuple(rest)] = blob
+                continue
+            present = builder.get(name)
+            if blob is not None:
+                mode = FileMode(present.filemode) if _regular(present) else FileMode.BLOB
+                builder.insert(name, pygit2.Oid(hex=blob), mode)
+            elif present is not None:
+                builder.remove(name)
+        for name, inner in below.items():
+            present = builder.get(name)
+            folder = self._build_folder(present if isinstance(present, pygit2.Tree) else None, inner)
+            if folder is not None:
+                builder.insert(name, folder, FileMode.TREE)
+            elif present is not None:
+                builder.remove(name)
+        return builder.write() if len(builder) else None
+
+
+def _children(tree: pygit2.Tree | None) -> dict[str, pygit2.Object]:
+    return {} if tree is None else {entry.name or "": entry for entry in tree}
+
+
+def _as_folder(entry: pygit2.Object | None) -> pygit2.Tree | None:
+    return entry if isinstance(entry, pygit2.Tree) else None
+
+
+def _regular(entry: pygit2.Object | None) -> str | None:
+    return str(entry.id) if entry is not None and int(entry.filemode) in _REGULAR else None
+
+
+def _staged(index: pygit2.Index, prefix: str) -> dict[str, tuple[int, str]]:
+    found = {
+        entry.path[len(prefix) :]: (int(entry.mode), str(entry.id)) for entry in index if entry.path.startswith(prefix)
+    }
+    for path, side in _conflicts(index).items():
+        if path.startswith(prefix):
+            found[path[len(prefix) :]] = (int(side.mode), str(side.id))
+    return found
+
+
+def _conflicts(index: pygit2.Index) -> dict[str, pygit2.IndexEntry]:
+    """Paths in conflict with our side, else theirs."""
+    sides = ((ours or theirs) for _, ours, theirs in (index.conflicts or ()))
+    return {side.path: side for side in sides if side is not None}
+
+
+def _stage_file(index: pygit2.Index, path: str, blob: str, mode: FileMode) -> None:
+    """Stage exactly this blob; where the file on disk still is it, with its times, so that status need not read it."""
+    try:
+        index.add(path)
+        staged = index[path]
+        if str(staged.id) == blob:
+            return
+        if int(staged.mode) in _REGULAR:
+            mode = FileMode(staged.mode)
+    except (KeyError, OSError, pygit2.GitError):
+        pass  # gone or changed on disk: what was committed is staged all the same
+    index.add(pygit2.IndexEntry(path, pygit2.Oid(hex=blob), mode))
+
+
+def _signature(person: Person) -> pygit2.Signature:
+    return pygit2.Signature(person.name, person.email, person.time_s, person.offset_min, "utf-8")
+
+
+def _do(act: Callable[[], _Found], what: str) -> _Found:
+    try:
+        return act()
+    except (pygit2.GitError, OSError, ValueError) as err:
+        raise GitError(f"{what}: {err}", hint="check free space and who owns the git directory") from err

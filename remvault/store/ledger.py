@@ -1,0 +1,264 @@
+"""The write side of history: files first, then the commit, and nothing of the person's out of place.
+
+Owns: the order of a write under the lock, and what is queued for later.
+Leaves alone: the texts (vault), the single steps (saving, committing, settling, pending).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from remvault.domain.commit_message import Operation
+from remvault.errors import GitError, RemvaultError
+from remvault.store.committing import STAGED, Committer, Mode, Outcome, PutOff, Tracked, is_kept_local, put_off
+from remvault.store.files import SaveFailed
+from remvault.store.note_paths import is_local_only
+from remvault.store.pending import PendingChange, PendingOperation, Queue
+from remvault.store.saving import FileChange, Placed, place, save, verify
+from remvault.store.settling import settle
+from remvault.store.state import State, write_lock
+from remvault.store.work_tree import WorkTree
+
+__all__ = ["FileChange", "Ledger", "Mode", "Outcome"]
+
+_NO_GIT = "not in a git repository: run 'git init' in the vault to keep history"
+_OFF = 'not committed: [git] commit is "off"'
+
+
+class Ledger:
+    """Writes operations of one vault in one work tree.
+
+    Args:
+        root: the vault's folder.
+        tree: the work tree that holds it; None outside git.
+        state: its state folders; None outside git.
+        mode: `[git] commit`.
+        environ: the process environment; identity and settings of git are resolved from it.
+        clock: the present moment, aware.
+        config: what `work_tree.git_config` said, if it was asked already.
+        private: the folder in which `private/` and `handoffs/` lie, when it is not the vault.
+        lock_timeout_s: how long to wait for another writer.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        tree: WorkTree | None,
+        state: State | None,
+        mode: Mode,
+        environ: Mapping[str, str],
+        clock: Callable[[], datetime],
+        config: Mapping[str, str] | None = None,
+        private: Path | None = None,
+        lock_timeout_s: float = 10.0,
+    ) -> None:
+        self.root = Path(os.path.realpath(root))
+        self.tree, self.state, self.mode, self.private = tree, state, mode, private
+        self._environ, self._clock, self._config, self._timeout_s = environ, clock, config, lock_timeout_s
+        is_top = tree is None or self.root == tree.root
+        self.prefix = "" if tree is None or is_top else f"{self.root.relative_to(tree.root).as_posix()}/"
+
+    def write(self, operation: Operation, changes: Sequence[FileChange]) -> Outcome:
+        """Save the files and take the operation into history, as far as git allows now.
+
+        Raises:
+            UnfitForCommit: the operation holds what cannot stand in a commit message; nothing was written.
+            PathRefused: a path leaves the vault; nothing was written.
+            FileChanged: a file is not the version its change was computed from; nothing was written.
+            LockTimeout: another writer held the lock; nothing was written.
+            SaveFailed: the disk would not take it; all files are as before.
+        """
+        operation.check()
+        targets = [(change, place(self.root, change, apart=self.private)) for change in changes]
+        with self._locked():
+            # What waits goes first, so that history keeps the order of the writes. Its troubles are not this write's.
+            waiting = self._settle()[1]
+            placed = verify(targets)
+            versioned = [one for one in placed if not _stays_here(one)]
+            if self.tree is None or self.state is None or self.mode == "off" or not versioned:
+                save(placed)
+                said = _NO_GIT if self.tree is None else _OFF
+                return Outcome(True, False, None, said if versioned else None)
+            return self._write_tracked(operation, placed, versioned, waiting)
+
+    def settle(self) -> list[Outcome]:
+        """Take into git what was saved earlier and could not be taken then; oldest first.
+
+        Called by writing verbs and `status`, never by a hook or a read. What still has to wait says why.
+
+        Raises:
+            LockTimeout: another writer held the lock.
+        """
+        if not self.pending():
+            return []
+        with self._locked():
+            return self._settle()[0]
+
+    def pending(self) -> list[PendingOperation]:
+        """What waits in this vault and work tree, oldest first; torn files are renamed and put in `state.set_aside`."""
+        return self._entries("pending")
+
+    def staged(self) -> list[PendingOperation]:
+        """`stage` mode: operations whose result is staged and not committed yet, for a hook to add their trailers."""
+        entries = self._entries("staged")
+        if not entries:
+            return []
+        paths = sorted({change.path for entry in entries for change in entry.changes})
+        committer = self._committer()
+        heads, now = committer.look(paths), dict(committer.repository.staged_blobs(paths))
+        kept: list[PendingOperation] = []
+        for entry in reversed(entries):
+            if all(now[one.path] == one.blob != heads[one.path] for one in entry.changes):
+                kept.append(entry)
+                # A note written twice: what the earlier operation staged is the base of the later one.
+                now |= {one.path: one.base for one in entry.changes}
+        return kept[::-1]
+
+    def _write_tracked(
+        self, operation: Operation, placed: Sequence[Placed], versioned: Sequence[Placed], waiting: frozenset[str]
+    ) -> Outcome:
+        committer, queue = self._committer(), self._queue("pending")
+        files, heads, obstacle = self._track(committer, placed, versioned)
+        waiting &= heads.keys()
+        if obstacle is None and waiting:
+            obstacle = PutOff(f"an earlier change of {min(waiting)} waits for its commit: run 'remvault status'")
+        # The queue knows before the files do: should the process end in mid-write, the next writer finishes the job.
+        entry = self._enqueue(queue, operation, files, heads, why="", durable=False)
+        try:
+            save(placed)
+        except RemvaultError:
+            queue.drop(entry)
+            raise
+        try:
+            if obstacle is not None:
+                raise obstacle
+            outcome = committer.take(operation, files)
+        except PutOff as err:
+            outcome = Outcome(True, False, None, err.reason)
+            if err.is_final:
+                queue.drop(entry)
+                return outcome
+        if outcome.pending is None or outcome.pending == STAGED:
+            self._remember_staged(outcome, operation, files, heads)
+            queue.drop(entry)
+        else:
+            queue.put_off(entry, outcome.pending)
+        return outcome
+
+    def _settle(self) -> tuple[list[Outcome], frozenset[str]]:
+        """With the lock held: outcomes, and the paths that still wait."""
+        entries = self.pending()
+        if not entries or self.tree is None or self.mode == "off":
+            return [], frozenset()
+        settled, waiting = settle(
+            entries, committer=self._committer(), queue=self._queue("pending"), root=self.tree.root
+        )
+        for entry, outcome in settled:
+            files = [Tracked(one.path, one.blob, one.base) for one in entry.changes]
+            self._remember_staged(outcome, entry.operation, files, {one.path: one.head for one in entry.changes})
+        return [outcome for _, outcome in settled], waiting
+
+    def _track(
+        self, committer: Committer, placed: Sequence[Placed], versioned: Sequence[Placed]
+    ) -> tuple[list[Tracked], dict[str, str | None], PutOff | None]:
+        """See the files as git does and store their contents, with what HEAD has; and why that fails, if it does."""
+        # A note that moves into private/ takes its uncommitted version along; so does one that was local-only.
+        moves_away = len(placed) > len(versioned)
+        files = [
+            Tracked(self.prefix + one.change.path, one.blob, None if moves_away or _was_local(one) else one.change.base)
+            for one in versioned
+        ]
+        try:
+            heads = committer.look([file.path for file in files])
+            write = committer.repository.write_blob
+            stored = [
+                Tracked(
+                    file.path,
+                    None if one.change.data is None else write(one.change.data),
+                    None if file.base is None or one.before is None else write(one.before),
+                )
+                for file, one in zip(files, versioned, strict=True)
+            ]
+        except GitError as err:
+            return files, {file.path: None for file in files}, put_off(err)
+        return stored, heads, None
+
+    def _remember_staged(
+        self, outcome: Outcome, operation: Operation, files: Sequence[Tracked], heads: Mapping[str, str | None]
+    ) -> None:
+        if outcome.pending != STAGED:
+            return
+        queue = self._queue("staged")
+        self._enqueue(queue, operation, files, heads, why=STAGED, durable=True)
+        # After, so that what this operation was staged over still counts as on its way to the person's commit.
+        kept = {entry.name for entry in self.staged()}
+        for entry in self._entries("staged"):
+            if entry.name not in kept:
+                queue.drop(entry)
+
+    def _enqueue(
+        self,
+        queue: Queue,
+        operation: Operation,
+        files: Sequence[Tracked],
+        heads: Mapping[str, str | None],
+        *,
+        why: str,
+        durable: bool,
+    ) -> PendingOperation:
+        changes = tuple(PendingChange(one.path, one.blob, one.base, heads.get(one.path)) for one in files)
+        try:
+            return queue.add(
+                operation,
+                changes,
+                work_tree=self._work_tree,
+                prefix=self.prefix,
+                now=self._clock(),
+                why=why,
+                durable=durable,
+            )
+        except OSError as err:
+            raise SaveFailed(str(queue.folder), err.strerror or str(err)) from err
+
+    def _entries(self, name: str) -> list[PendingOperation]:
+        if self.state is None:
+            return []
+        entries = self._queue(name).read(self.state.set_aside)
+        return [one for one in entries if (one.work_tree, one.prefix) == (self._work_tree, self.prefix)]
+
+    def _queue(self, name: str) -> Queue:
+        assert self.state is not None
+        return Queue(self.state.shared / name)
+
+    def _committer(self) -> Committer:
+        assert self.tree is not None
+        return Committer(self.tree, self.mode, self._environ, self._clock, self._config)
+
+    @property
+    def _work_tree(self) -> str:
+        """The work tree's git directory from the common one, which stays the same when the repository is moved."""
+        assert self.tree is not None
+        return Path(os.path.relpath(self.tree.git_dir, self.tree.common_dir)).as_posix()
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        if self.state is None:  # outside git there is no place for a lock; single files are guarded all the same
+            yield
+            return
+        with write_lock(self.state, self._timeout_s):
+            yield
+
+
+def _stays_here(one: Placed) -> bool:
+    """Whether a change never goes into git: by its folder, or because the note says so."""
+    data = one.change.data
+    return is_local_only(one.change.path) or (data is not None and is_kept_local(one.change.path, data))
+
+
+def _was_local(one: Placed) -> bool:
+    return one.before is not None and is_kept_local(one.change.path, one.before)
