@@ -5,24 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from remvault.domain.actors import Author
 from remvault.domain.edits import Value
 from remvault.domain.memory import EXPLICIT_WRITE, Memory
 
 # What a successor takes over from the memory it replaces unless told otherwise.
 INHERITED = ("type", "scope", "scope-id", "tags", "parent", "anchors")
-
-
-@dataclass(frozen=True, slots=True)
-class Author:
-    """Who acts, and in which session of the host."""
-
-    actor: str  # "user:", "agent:" or "tool:" and a name
-    session: str | None = None
-
-    @property
-    def trust(self) -> str:
-        """The trust of what this actor writes unless somebody says otherwise."""
-        return "user" if self.actor.startswith("user:") else "tool"
 
 
 @dataclass(frozen=True, slots=True)

@@ -348,7 +348,7 @@ def _is_plain(text: str, *, in_flow: bool) -> bool:
         return False
     if ": " in text or " #" in text or text.endswith(":"):
         return False
-    return not (in_flow and re.search(r"[,\[\]{}:]", text))
+    return not (in_flow and re.search(r"[,\[\]{}:?]", text))
 
 
 def _quoted(text: str) -> str:

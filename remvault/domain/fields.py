@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from remvault.domain.frontmatter import Block, Node
 from remvault.domain.memory import (
     ACTOR,
     DECISION_STATUSES,
@@ -33,6 +32,10 @@ from remvault.domain.memory import (
 from remvault.domain.moments import parse_moment
 from remvault.domain.problems import shown
 from remvault.domain.scope import SCOPES
+from remvault.domain.suggestions import suggest
+
+if TYPE_CHECKING:
+    from remvault.domain.frontmatter import Block, Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,16 +133,6 @@ def read_memory(block: Block) -> tuple[Memory, list[Flaw]]:
         if key in FIELDS and FIELDS[key].closed is not None:
             values[FIELDS[key].attribute] = FIELDS[key].closed
     return Memory(**values, metadata=metadata), flaws
-
-
-def suggest(word: str, known: tuple[str, ...] | list[str]) -> str | None:
-    """Return the known word that `word` most likely meant, or None."""
-    import difflib  # only on the way to an error message
-
-    if len(word) > 60:
-        return None
-    close = difflib.get_close_matches(word.lower().replace("_", "-"), known, n=1, cutoff=0.6)
-    return close[0] if close else None
 
 
 class _Invalid(ValueError):

@@ -25,6 +25,7 @@ MAX_ITEMS = 1_000
 BOM = "\ufeff"
 _FENCE = re.compile(r"---[ \t]*(?:\r?\n|\Z)")
 _CLOSING = re.compile(r"^---[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
+_INNER_BOM = re.compile("(?:\\A|[\n\r\x85\u2028\u2029])[ \t]*\ufeff")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ABSENT = frozenset({"", "null", "~"})
 
@@ -137,8 +138,10 @@ def read(parts: Split) -> Block:
         return Block()
     if len(parts.block) > MAX_BLOCK_CHARS:
         raise Unreadable(2, f"frontmatter is over {MAX_BLOCK_CHARS // 1024} KiB", "move long text into the body")
-    if parts.block.startswith(BOM):  # libyaml skips it without counting, and every offset would be off by one
-        raise Unreadable(2, "a byte-order mark stands inside the frontmatter", "remove it")
+    hidden = _INNER_BOM.search(parts.block)
+    if hidden:  # libyaml skips it, without counting it at the start of the block, where others read it as text
+        line = 2 + parts.block.count("\n", 0, hidden.end())
+        raise Unreadable(line, "a line of the frontmatter begins with a byte-order mark", "remove it")
     return _Builder(parts.block).build()
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
 
 from remvault.domain.scope import SCOPES
 
@@ -46,20 +47,19 @@ class Lineage:
 
     def chain(self, memory_id: str) -> list[str]:
         """Every memory linked with this one by supersession, oldest first (a topological order, ties by id)."""
-        members = self._reach(memory_id, self.successors)
-        for one in list(members):
-            members |= self._reach(one, self.predecessors)
-        for one in list(members):
-            members |= self._reach(one, self.successors)
-        ordered: list[str] = []
-        waiting = {one: {p for p in self.predecessors.get(one, ()) if p in members} for one in members}
+        members, waiting = {memory_id}, [memory_id]
         while waiting:
-            ready = sorted(one for one, before in waiting.items() if not before)
+            one = waiting.pop()
+            near = {*self.successors.get(one, ()), *self.predecessors.get(one, ())} - members
+            members |= near
+            waiting += near
+        sorter = TopologicalSorter({one: self.predecessors.get(one, ()) for one in members})
+        sorter.prepare()
+        ordered: list[str] = []
+        while sorter.is_active():
+            ready = sorted(sorter.get_ready())
             ordered += ready
-            for one in ready:
-                del waiting[one]
-            for before in waiting.values():
-                before.difference_update(ready)
+            sorter.done(*ready)
         return ordered
 
     def contests(self) -> list[tuple[str, tuple[str, ...]]]:

@@ -36,4 +36,4 @@ def parse_moment(text: str) -> datetime | None:
 
 def format_moment(moment: datetime) -> str:
     """Write an aware time as RFC 3339 in UTC to the second, as notes carry it."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moment.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"

@@ -5,16 +5,17 @@ Reading never fails: a broken note is a note with problems, so one bad file cann
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from remvault.domain.blobs import blob_id
 from remvault.domain.fields import Flaw, read_memory
 from remvault.domain.frontmatter import Split, Unreadable, read, split
 from remvault.domain.memory import Memory
 from remvault.domain.problems import Problem, has_errors, problem
 
 MAX_NOTE_BYTES = 1024 * 1024
+_OURS = "<<<<<<< "  # how git begins a conflict
 _FLAW_CODES = {"value": "RV102", "shape": "RV102", "time": "RV106"}
 
 
@@ -51,13 +52,6 @@ class Note:
         return self.key_lines.get(key, 1)
 
 
-def blob_id(data: bytes) -> str:
-    """Name content as git does (SHA-1 of the blob), so a committed note needs no read to be known."""
-    digest = hashlib.sha1(b"blob %d\0" % len(data), usedforsecurity=False)
-    digest.update(data)
-    return digest.hexdigest()
-
-
 def parse_note(path: str, data: bytes) -> Note:
     """Read one file. `path` is relative to the vault; `data` are all its bytes.
 
@@ -68,8 +62,7 @@ def parse_note(path: str, data: bytes) -> Note:
     if len(data) > MAX_NOTE_BYTES:
         size = f"{len(data) / MAX_NOTE_BYTES:.1f} MiB"
         problems.append(problem("RV110", path, None, f"note is {size}, the first MiB is read", "split the note"))
-        data = data[:MAX_NOTE_BYTES]
-    text, is_text = _decode(data, cut=len(problems) > 0)
+    text, is_text = _decode(data)
     if not is_text:
         problems.append(problem("RV109", path, None, "not UTF-8 text", "save the file as UTF-8"))
     parts = split(text)
@@ -78,7 +71,7 @@ def parse_note(path: str, data: bytes) -> Note:
         return Note(
             path,
             blob,
-            _closed(text if parts.oddity else ""),
+            _closed(text if parts.oddity or text.startswith(_OURS) else ""),
             parts.body,
             parts.body_line,
             tuple(problems),
@@ -100,13 +93,14 @@ def parse_note(path: str, data: bytes) -> Note:
     return Note(path, blob, memory, parts.body, parts.body_line, tuple(problems), True, is_text, lines, flawed)
 
 
-def _decode(data: bytes, *, cut: bool) -> tuple[str, bool]:
+def _decode(data: bytes) -> tuple[str, bool]:
+    """Return the text of the first MiB, and whether all of the file is UTF-8."""
+    head = data[:MAX_NOTE_BYTES]
     try:
-        return data.decode("utf-8"), True
-    except UnicodeDecodeError as err:
-        if cut and err.start >= len(data) - 3:  # the cut went through a character
-            return data[: err.start].decode("utf-8"), True
-        return data.decode("utf-8", "replace"), False
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return head.decode("utf-8", "replace"), False
+    return head.decode("utf-8", "ignore"), True  # a cut may go through a character
 
 
 def _closed(raw: str) -> Memory:
@@ -115,6 +109,8 @@ def _closed(raw: str) -> Memory:
 
 
 def _no_block(path: str, parts: Split) -> Problem:
+    if parts.body.startswith(_OURS):  # both sides changed the first line, a line end may do
+        return _in_conflict(path, 1)
     if parts.oddity == "unclosed":
         return problem("RV101", path, 1, "frontmatter is not closed", "end it with a line that is exactly ---")
     if parts.oddity == "not a fence":
@@ -123,18 +119,14 @@ def _no_block(path: str, parts: Split) -> Problem:
 
 
 def _unreadable(path: str, parts: Split, err: Unreadable) -> Problem:
-    lines = parts.block.split("\n")
-    if any(line.startswith("<<<<<<< ") for line in lines) and any(line.startswith(">>>>>>> ") for line in lines):
-        line = 2 + next(i for i, text in enumerate(lines) if text.startswith("<<<<<<< "))
-        return Problem(
-            "RV111",
-            "error",
-            path,
-            line,
-            "in conflict: merge markers in the frontmatter",
-            "choose a side for each field",
-        )
+    for number, line in enumerate(parts.block.split("\n"), start=2):
+        if line.startswith(_OURS):  # the end of the conflict may lie behind the fence
+            return _in_conflict(path, number)
     return problem("RV101", path, err.line, err.message, err.hint)
+
+
+def _in_conflict(path: str, line: int) -> Problem:
+    return problem("RV111", path, line, "in conflict: merge markers in the frontmatter", "choose a side for each field")
 
 
 def _flaw(path: str, flaw: Flaw) -> Problem:

@@ -9,11 +9,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from remvault.domain.anchors import MAX_ANCHORS, parse_place
-from remvault.domain.fields import FIELDS, suggest
+from remvault.domain.fields import FIELDS
 from remvault.domain.lineage import Lineage, Link, build_lineage
 from remvault.domain.memory import EXPLICIT_WRITE
 from remvault.domain.note import Note
 from remvault.domain.problems import Problem, has_errors, problem, shown
+from remvault.domain.suggestions import suggest
 
 NoteRule = Callable[[Note], Iterator[Problem]]
 

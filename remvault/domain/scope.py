@@ -55,7 +55,7 @@ class Context:
 
     def owners(self) -> frozenset[str]:
         """Every owner key this context may see; always contains `global:`."""
-        keys = {owner_key(scope, scope_id) for scope, scope_id in self.ids.items()}
+        keys = {owner_key(scope, scope_id) for scope, scope_id in self.ids.items() if scope_id}
         if self.in_own_work_tree:
             keys.add("workspace:")
         return frozenset(key for key in keys if key) | {"global:"}

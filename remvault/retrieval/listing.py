@@ -19,7 +19,7 @@ class ListOptions:
     """Which memories. Empty collections leave nothing out; within one collection any value will do."""
 
     sort: Sort = "recent"
-    stages: Collection[Stage] = ("active",)
+    stages: tuple[Stage, ...] = ("active",)
     types: Collection[str] = ()
     tags: Collection[str] = ()  # all of them
     scopes: Collection[str] = ()
@@ -64,7 +64,7 @@ def list_memories(view: View, options: ListOptions, *, provider: str) -> Listing
             record,
             provider=provider,
             path=row.path,
-            committed=row.head_blob == row.blob,
+            committed=row.is_committed,
             successors=view.successors(row),
         )
         memories.append((memory, tuple(view.labels(row))))

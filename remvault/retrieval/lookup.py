@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from remvault.domain.fields import suggest
 from remvault.domain.hostile_text import one_line
+from remvault.domain.suggestions import suggest
 from remvault.errors import UserError
 
 MIN_PREFIX = 4  # characters after "m-"

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from remvault.domain.scope import SCOPES
-from remvault.index.evidence import MatchedDocument, Matches
 from remvault.index.query import QueryWord
+from remvault.index.snapshot import MatchedDocument, Matches
 
 # Weight of a match in a field, and b, how far a field's length is held against it. Titles and lists are short by
 # nature, so their length says little (b 0.3); 0.5 for bodies suits notes of one line to a few pages.
@@ -23,10 +23,7 @@ FIELD_WEIGHTS: dict[str, tuple[float, float]] = {
     "summary": (2.0, 0.3),
     "headings": (1.5, 0.3),
     "body": (1.0, 0.5),
-    "section_heading": (2.0, 0.3),
-    "section_body": (1.0, 0.5),
 }
-SHOWN_FIELDS = {"section_heading": "headings", "section_body": "body"}  # how people know them
 K1 = 1.2
 # Among equal texts the narrower scope comes first: at most 0.007, less than any real difference in text.
 SCOPE_STEP = 0.001
@@ -65,6 +62,7 @@ def text_score(document: MatchedDocument, words: Sequence[QueryWord], matches: M
 
 
 def _word_score(document: MatchedDocument, word: QueryWord, matches: Matches) -> float:
+    averages = matches.average_length if document.section is None else matches.section_average_length
     mass, rarity = 0.0, 0.0
     for name, (weight, b) in FIELD_WEIGHTS.items():
         best, best_term = 0.0, ""
@@ -74,7 +72,7 @@ def _word_score(document: MatchedDocument, word: QueryWord, matches: Matches) ->
                 best, best_term = value, term.text
         if not best:
             continue
-        average = matches.average_length.get(name) or 1.0
+        average = averages.get(name) or 1.0
         length = document.lengths.get(name, average)
         brought = weight * best / (1 - b + b * length / average)
         mass += brought
@@ -121,9 +119,9 @@ def _matched_words(matches: Matches, words: Sequence[QueryWord]) -> dict[str, tu
                 owners.setdefault(term.text, []).append(at)
     for document in matches.documents:
         numbers, fields = found.setdefault(document.path, (set(), set()))
-        for field, term in document.frequencies:
-            if term in owners:
-                numbers.update(owners[term])
+        for field, text in document.frequencies:
+            if text in owners:
+                numbers.update(owners[text])
                 fields.add(
                     field.removeprefix("section_").replace("heading", "headings").replace("headingss", "headings")
                 )

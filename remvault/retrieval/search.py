@@ -9,16 +9,16 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from remvault.index.manifest import NoteRow
+from remvault.index.analysis import Analyzer
 from remvault.index.query import QueryWord, build_query
+from remvault.index.rows import NoteRow
+from remvault.index.snapshot import POSTING_BUDGET
 from remvault.retrieval.answers import memory_answer
 from remvault.retrieval.lifecycle import Stage
 from remvault.retrieval.ranking import Scored, rank
 from remvault.retrieval.snippets import snippet
 from remvault.retrieval.view import View
 
-# Work is bounded by postings, not by vault size (measured in tests/bench): rare words first, common ones dropped.
-POSTING_BUDGET = 2_500
 DEFAULT_LIMIT = 10
 
 
@@ -27,7 +27,7 @@ class SearchOptions:
     """How to search. Everything given must hold."""
 
     limit: int = DEFAULT_LIMIT
-    stages: Collection[Stage] = ("active",)
+    stages: tuple[Stage, ...] = ("active",)
     types: Collection[str] = ()
     tags: Collection[str] = ()
     all_terms: bool = False  # every word as a whole token
@@ -89,12 +89,12 @@ class SearchAnswer:
         }
 
 
-def search(view: View, query: str, options: SearchOptions, *, provider: str) -> SearchAnswer:
+def search(view: View, query: str, options: SearchOptions, *, analyzer: Analyzer, provider: str) -> SearchAnswer:
     """Find the memories that answer a query, best first; ties by narrower scope, then path.
 
     Nothing outside the view's context is ranked or counted as a hit. A query is text, never a query language.
     """
-    words = build_query(query)
+    words = build_query(query, analyzer)
     accept = view.filter(options.stages, only_valid=options.only_valid)
     budget = None if options.all_terms or options.literal else options.posting_budget
     matches = view.snapshot.match(
@@ -151,11 +151,10 @@ def _hit(view: View, scored: Scored, record: Mapping[str, Any], words: Sequence[
     body: str = record["body"]
     section, text = None, body
     if scored.section is not None:
-        found = view.snapshot.section(scored.path, scored.section)
-        section, text = (" > ".join(found.path), found.line), found.text
+        section, text = _section(record, scored.section)
     labels = tuple(view.labels(row))
     memory = memory_answer(
-        record, provider=provider, path=row.path, committed=row.head_blob == row.blob, successors=view.successors(row)
+        record, provider=provider, path=row.path, committed=row.is_committed, successors=view.successors(row)
     )
     where = ", ".join(scored.fields)
     reasons = [f"matched {', '.join(repr(word) for word in scored.matched)} in {where}"] if scored.matched else []
@@ -173,6 +172,15 @@ def _hit(view: View, scored: Scored, record: Mapping[str, Any], words: Sequence[
         (*reasons, *labels),
         scored.matched,
     )
+
+
+def _section(record: Mapping[str, Any], number: int) -> tuple[tuple[str, int], str]:
+    """Heading path and line of a section, and its text without the heading line."""
+    found = record["sections"]
+    lines = record["body"].split("\n")
+    start = found[number]["line"] - record["body_line"] + (1 if found[number]["level"] else 0)
+    end = found[number + 1]["line"] - record["body_line"] if number + 1 < len(found) else len(lines)
+    return (" > ".join(found[number]["path"]), found[number]["line"]), "\n".join(lines[start:end])
 
 
 def _holds(record: Mapping[str, Any], query: str) -> bool:

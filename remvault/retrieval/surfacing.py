@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from remvault.index.analysis import Analyzer
 from remvault.retrieval.packing import Packed, pack
 from remvault.retrieval.rendering import Format, Item
 from remvault.retrieval.search import Hit, SearchOptions, search
@@ -52,14 +53,23 @@ class Surfaced:
         }
 
 
-def surface(view: View, prompt: str, *, budget_chars: int, max_items: int, form: Format, provider: str) -> Surfaced:
+def surface(
+    view: View,
+    prompt: str,
+    *,
+    budget_chars: int,
+    max_items: int,
+    form: Format,
+    analyzer: Analyzer,
+    provider: str,
+) -> Surfaced:
     """Choose and render the memories that match a prompt, within `budget_chars` characters.
 
     Only valid, active notes of this context, matched by at least one whole word. Memories are whole or left out; of a
     long one the matching section, or the summary, stands for it, and a label says so.
     """
     options = SearchOptions(limit=max_items * OVERSAMPLE, only_valid=True)
-    answer = search(view, prompt, options, provider=provider)
+    answer = search(view, prompt, options, analyzer=analyzer, provider=provider)
     hits = {hit.row.id or "": hit for hit in answer.hits if hit.matched and hit.row.id}
     packed = pack(
         [_item(hit) for hit in hits.values()],

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
 
-from remvault.domain.lineage import Lineage, Link, build_lineage
 from remvault.domain.scope import SCOPES, Context
-from remvault.index.manifest import NoteRow
-from remvault.index.reconcile import Snapshot
+from remvault.index.rows import NoteRow
+from remvault.index.snapshot import Snapshot
 from remvault.retrieval.lifecycle import Stage, stage_of
 from remvault.retrieval.lookup import find
 
@@ -40,19 +38,9 @@ class View:
     def __post_init__(self) -> None:
         self.owners = self.context.owners() | ({UNREADABLE} if self.is_person else frozenset())
 
-    @cached_property
-    def lineage(self) -> Lineage:
-        """Supersession over the whole vault: a successor counts by owner and validity, whoever looks."""
-        rows = self.snapshot.rows.values()
-        if not any(row.supersedes for row in rows):
-            return Lineage()
-        return build_lineage(
-            Link(row.id, row.supersedes, row.owner, row.valid and row.status == "active") for row in rows if row.id
-        )
-
     def sees(self, row: NoteRow) -> bool:
         """Whether this context may know that the note exists."""
-        if row.sensitivity == "local-only":
+        if row.is_local_only:
             return False
         if row.owner:
             return row.owner in self.owners
@@ -60,12 +48,12 @@ class View:
 
     def stage(self, row: NoteRow) -> Stage:
         """Where the memory stands in its life."""
-        successors = self.lineage.successors.get(row.id or "", ())
+        successors = self.snapshot.lineage.successors.get(row.id or "", ())
         return stage_of(row.status, row.freshness, row.expires, successors=successors, now=self.now)
 
     def accepts(self, row: NoteRow, stages: Collection[Stage], *, only_valid: bool) -> bool:
         """Whether a note may be an answer: visible, in one of the stages, and valid where that is asked."""
-        return self.sees(row) and (row.valid or not only_valid) and self.stage(row) in stages
+        return self.sees(row) and (row.is_valid or not only_valid) and self.stage(row) in stages
 
     def filter(self, stages: Collection[Stage], *, only_valid: bool) -> Callable[[NoteRow], bool]:
         """`accepts` as a predicate."""
@@ -85,7 +73,7 @@ class View:
         """What a reader must know before trusting the memory."""
         labels = []
         stage = self.stage(row)
-        if not row.valid:
+        if not row.is_valid:
             labels.append("invalid note")
         if not row.owner:
             labels.append("unknown owner")
@@ -93,13 +81,13 @@ class View:
             labels.append(stage)
         if row.freshness in ("stale", "unknown"):
             labels.append(f"freshness {row.freshness}")
-        if row.head_blob != row.blob:
+        if not row.is_committed:
             labels.append("uncommitted")
         return labels
 
     def successors(self, row: NoteRow) -> tuple[str, ...]:
         """Ids that directly supersede the note and that this context may see."""
-        direct = self.lineage.successors.get(row.id or "", ())
+        direct = self.snapshot.lineage.successors.get(row.id or "", ())
         if not direct:
             return ()
         seen = {other.id for other in self.snapshot.rows.values() if self.sees(other)}

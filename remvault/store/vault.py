@@ -12,9 +12,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
+from remvault.domain.actors import Author
 from remvault.domain.commit_message import Operation
 from remvault.domain.compose import new_note
-from remvault.domain.draft import Author, Draft, draft_fields, successor_fields
+from remvault.domain.draft import Draft, draft_fields, successor_fields
 from remvault.domain.edits import Plain, Value, add_item, remove_item, set_key, unset_key
 from remvault.domain.fields import FIELDS
 from remvault.domain.frontmatter import Unreadable, read, split
@@ -114,6 +115,15 @@ class Vault:
         path = self._place(note, act)
         return self._write("new", note, [FileChange(path, text.encode(), None)], act, text=text)
 
+    def add(self, data: bytes, act: Act) -> Written:
+        """Write a memory whose whole text was composed elsewhere, as in an editor. Raises as `new`."""
+        note = parse_note("new.md", data)
+        is_private = note.memory.is_local_only
+        self._refuse_errors(parse_note("private/new.md", data) if is_private else note)
+        return self._write(
+            "new", note, [FileChange(self._place(note, act), data, None)], act, text=data.decode("utf-8")
+        )
+
     def supersede(self, old_path: str, draft: Draft, act: Act) -> Written:
         """Write a successor and mark the old note, in one change.
 
@@ -194,10 +204,13 @@ class Vault:
             raise UserError("the note is over 1 MiB", hint="keep the memory short and point to the long text")
         is_private = fields.get("sensitivity") == "local-only"
         note = parse_note("private/new.md" if is_private else "new.md", text.encode())
+        self._refuse_errors(note)
+        return text, note
+
+    def _refuse_errors(self, note: Note) -> None:
         errors = [one for one in note_problems(note, is_embedded=self.is_embedded) if one.severity == "error"]
         if errors:
             raise InvalidNote(errors)
-        return text, note
 
     def _place(self, note: Note, act: Act) -> str:
         """Choose a free path for a new note."""

@@ -7,7 +7,7 @@ Leaves alone: what the verbs do (`surfaces.reading`, `surfaces.writing`), how an
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from remvault.config import Settings, load_settings
+from remvault.domain.actors import Author
 from remvault.domain.context import ContextFacts, resolve_context
-from remvault.domain.draft import Author
 from remvault.domain.memory import ACTOR
 from remvault.domain.scope import Context
 from remvault.errors import UsageError, UserError
@@ -26,7 +26,7 @@ from remvault.store.work_tree import WorkTree, find_work_tree, git_config, head
 
 if TYPE_CHECKING:
     from remvault.index.analysis import Analyzer
-    from remvault.index.reconcile import Snapshot
+    from remvault.index.snapshot import Snapshot
     from remvault.retrieval.view import View
     from remvault.store.ledger import Ledger
     from remvault.store.repository import GitRepository
@@ -106,7 +106,7 @@ class OpenVault:
         settings: Settings,
         around: Surroundings,
         *,
-        context: Mapping[str, str] | None = None,
+        context: Sequence[str] = (),
         actor: str | None = None,
         hook_session: str | None = None,
         progress: Progress | None = None,
@@ -117,7 +117,7 @@ class OpenVault:
         git_values = git_config(tree, around.environ) if tree is not None else {}
         here_values = git_values if here == tree else git_config(here, around.environ) if here is not None else {}
         facts = ContextFacts(
-            explicit=[f"{scope}={scope_id}" for scope, scope_id in (context or {}).items()],
+            explicit=context,
             variable=around.environ.get("REMVAULT_CONTEXT"),
             session_variable=around.environ.get("REMVAULT_SESSION"),
             hook_session=hook_session,
@@ -152,7 +152,7 @@ class OpenVault:
     @property
     def is_person(self) -> bool:
         """Whether a person acts, rather than an agent or a tool."""
-        return self.author.actor.startswith("user:")
+        return self.author.is_person
 
     @property
     def provider(self) -> str:
@@ -203,17 +203,18 @@ class OpenVault:
 
         return Analyzer(self.settings.text("search.language") or "english")
 
-    def snapshot(self) -> Snapshot:
-        """Bring the index in line with the files and return what it now holds."""
+    def snapshot(self, *, rebuild: bool = False) -> Snapshot:
+        """Bring the index in line with the files and return what it now holds; `rebuild` throws it away first."""
         from remvault.index.reconcile import NoteSource, reconcile
 
         source = NoteSource(
             root=self.root,
             head=head(self.work_tree, self.surroundings.environ).commit if self.work_tree else None,
             head_blobs=self.head_blobs,
+            is_embedded=self.is_embedded,
         )
         language = self.settings.text("search.language") or "english"
-        return reconcile(source, self.state, language=language, progress=self.progress)
+        return reconcile(source, self.state, language=language, progress=self.progress, rebuild=rebuild)
 
     def head_blobs(self) -> Mapping[str, str]:
         """Blob ids of the notes in HEAD by vault-relative path; empty outside git and before the first commit."""
@@ -240,7 +241,7 @@ class OpenVault:
             environ=self.surroundings.environ,
             clock=self.surroundings.now,
             config=self.git_values,
-            apart=self._apart,
+            private=self._apart,
         )
 
     @cached_property
@@ -272,7 +273,7 @@ class OpenVault:
 def open_vault(
     vault: str | None = None,
     *,
-    context: Mapping[str, str] | None = None,
+    context: Mapping[str, str] | Sequence[str] = (),
     actor: str | None = None,
     surroundings: Surroundings | None = None,
     options: Mapping[str, str] | None = None,
@@ -283,7 +284,7 @@ def open_vault(
 
     Args:
         vault: its folder; None finds it from the environment or the current folder upwards.
-        context: ids by scope that replace what would be resolved.
+        context: ids by scope, or texts `SCOPE=ID`, that replace what would be resolved.
         actor: `user:NAME`, `agent:NAME` or `tool:NAME`; None takes the environment's, else git's identity.
         options: settings by name that beat every file.
         progress: told (done, total) during long work.
@@ -300,8 +301,9 @@ def open_vault(
         user_data=around.user_data,
     )
     settings = vault_settings(place.root, around, options)
+    given = [f"{scope}={one}" for scope, one in context.items()] if isinstance(context, Mapping) else context
     return OpenVault.at(
-        place, settings, around, context=context, actor=actor, hook_session=hook_session, progress=progress
+        place, settings, around, context=given, actor=actor, hook_session=hook_session, progress=progress
     )
 
 

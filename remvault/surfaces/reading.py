@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from remvault.domain.note import Note, parse_note
 from remvault.domain.problems import Problem
 from remvault.domain.records import to_record
 from remvault.errors import UsageError, UserError
@@ -20,7 +19,6 @@ from remvault.retrieval.listing import Listing, ListOptions, Sort
 from remvault.retrieval.listing import list_memories as _list
 from remvault.retrieval.lookup import find
 from remvault.retrieval.packing import CHARS_PER_TOKEN
-from remvault.retrieval.private_notes import FOLDER, matching, private_notes
 from remvault.retrieval.rendering import Format
 from remvault.retrieval.search import SearchAnswer, SearchOptions
 from remvault.retrieval.search import search as _search
@@ -31,6 +29,7 @@ from remvault.store.trees import DirectoryTree
 from remvault.surfaces.app import OpenVault
 
 if TYPE_CHECKING:
+    from remvault.domain.note import Note
     from remvault.store.history import Entry
     from remvault.store.ledger import Outcome
 
@@ -107,7 +106,7 @@ def search(
         literal=literal,
         only_valid=not vault.is_person,
     )
-    return _search(vault.view(), query, options, provider=vault.provider)
+    return _search(vault.view(), query, options, analyzer=vault.analyzer, provider=vault.provider)
 
 
 def search_private(vault: OpenVault, query: str) -> list[dict[str, Any]]:
@@ -117,6 +116,7 @@ def search_private(vault: OpenVault, query: str) -> list[dict[str, Any]]:
         UserError: when an agent or tool asks.
     """
     from remvault.index.query import build_query
+    from remvault.retrieval.private_notes import matching, private_notes
 
     _persons_only(vault)
     words = build_query(query, vault.analyzer)
@@ -149,6 +149,7 @@ def surface(
         budget_chars=budget,
         max_items=vault.settings.count("surface.max-items"),
         form=form,
+        analyzer=vault.analyzer,
         provider=vault.provider,
     )
 
@@ -174,6 +175,8 @@ def show(vault: OpenVault, name: str, *, private: bool = False) -> Shown:
     Raises:
         MemoryNotFound, AmbiguousName: out of scope answers exactly like not there.
     """
+    from remvault.domain.note import parse_note
+
     if private:
         return _show_private(vault, name)
     view = vault.view()
@@ -229,11 +232,11 @@ def status(vault: OpenVault, *, settle: bool = True) -> Status:
         len(rows),
         view.snapshot.generation,
         view.snapshot.is_stale,
-        tuple(sorted(row.path for row in rows if row.head_blob != row.blob)),
+        tuple(sorted(row.path for row in rows if not row.is_committed)),
         tuple(settled),
         tuple(pending),
-        sum(row.errors for row in rows),
-        sum(row.warnings for row in rows),
+        sum(not row.is_valid for row in rows),
+        sum(row.problems for row in rows),
         (*view.snapshot.notices, *(f"{one.path}: {one.message}" for one in view.snapshot.skipped)),
     )
 
@@ -267,6 +270,8 @@ def _persons_only(vault: OpenVault) -> None:
 
 
 def _show_private(vault: OpenVault, name: str) -> Shown:
+    from remvault.retrieval.private_notes import FOLDER, private_notes
+
     _persons_only(vault)
     notes = {note.path: note for note in private_notes(vault.private_folder) if note.owner in vault.context.owners()}
     found = find(name, [_Named(note) for note in notes.values()])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +12,11 @@ from remvault.domain.problems import Problem
 from remvault.errors import UsageError, UserError
 from remvault.store.checking import Checked, check_tree, repairs
 from remvault.store.trees import CommitTree, DirectoryTree, StagedTree, Tree
-from remvault.store.vault import Written
 from remvault.surfaces.app import OpenVault
 
 if TYPE_CHECKING:
-    from remvault.index.reconcile import Snapshot
+    from remvault.index.snapshot import Snapshot
+    from remvault.store.vault import Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +86,7 @@ def check(
 
 def reindex(vault: OpenVault) -> Snapshot:
     """Throw the text index away and build it anew."""
-    if vault.state is not None and vault.state.caches_usable:
-        shutil.rmtree(vault.state.caches / "text-index", ignore_errors=True)
-        (vault.state.caches / "manifest").unlink(missing_ok=True)
-    return vault.snapshot()
+    return vault.snapshot(rebuild=True)
 
 
 def problem_answer(problem: Problem) -> dict[str, Any]:

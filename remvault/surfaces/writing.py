@@ -74,6 +74,7 @@ def supersede(
     scope_id: str | None = None,
     source: str | None = None,
     trust: str | None = None,
+    private: bool = False,
     reason: str | None = None,
     dry_run: bool = False,
     **fields: Value | None,
@@ -81,6 +82,11 @@ def supersede(
     """Replace a memory by a newer one, in one commit; what is not given is the old one's. See `new`."""
     row = vault.view().find(name)
     given = _fields(fields)
+    if private:
+        raise UserError(
+            "a memory in git cannot be superseded by a local-only one: the mark would tell of it",
+            hint="write the local-only memory with 'remvault new --private'",
+        )
     if scope is not None:
         given |= _owner(vault, scope, scope_id, dry_run=dry_run)
     elif scope_id is not None:

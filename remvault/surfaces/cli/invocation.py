@@ -47,7 +47,7 @@ class Invocation:
         self.screen.as_json = self.screen.as_json or as_json
         opened = open_vault(
             self.vault,
-            context=dict(self._pairs()),
+            context=self.contexts,
             actor=self.actor,
             surroundings=self.surroundings,
             options=options,
@@ -61,17 +61,6 @@ class Invocation:
         """Pass on what a read had to say about the index or about broken notes."""
         for notice in notices:
             self.screen.say(notice)
-
-    def _pairs(self) -> list[tuple[str, str]]:
-        from remvault.errors import UsageError
-
-        pairs = []
-        for text in self.contexts:
-            scope, equals, scope_id = text.partition("=")
-            if not equals or not scope or not scope_id:
-                raise UsageError(f"--context {text!r} is not SCOPE=ID", hint="write --context project=acme-api")
-            pairs.append((scope, scope_id))
-        return pairs
 
     def _progress(self, done: int, total: int) -> None:
         width = 30

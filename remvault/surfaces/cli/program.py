@@ -78,7 +78,7 @@ _app = typer.Typer(
 )
 
 
-@_app.callback()
+@_app.callback(invoke_without_command=True)
 def _globals(
     ctx: typer.Context,
     vault: Annotated[
@@ -105,6 +105,8 @@ def _globals(
 
         invocation.screen.answer({"version": __version__}, lambda: f"remvault {__version__}")
         raise typer.Exit(0)
+    if ctx.invoked_subcommand is None:
+        ctx.fail("no verb given")
 
 
 _globals.__doc__ = None
