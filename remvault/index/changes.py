@@ -1,0 +1,108 @@
+"""What of a vault differs from what its manifest says.
+
+Owns: where notes come from, which of them are read and hashed, when a stat proves nothing.
+Leaves alone: parsing (reading), what is done about a change (reconcile).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from remvault.domain.problems import Problem
+from remvault.errors import UserError
+from remvault.index.manifest import Manifest
+from remvault.index.reading import unreadable
+from remvault.index.rows import BLOB, NUMBER, RACY, SIZE, RawRow
+from remvault.store.trees import DirectoryTree, FileStat, Scan
+
+# A file changed this long before a scan may change again without another time stamp: the coarsest clocks of file
+# systems tick every two seconds.
+_RACY_NS = 2_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class NoteSource:
+    """The notes of a vault on disk, and what HEAD holds of them."""
+
+    root: Path  # the vault's folder
+    head: str | None = None  # HEAD's commit id
+    head_blobs: Callable[[], Mapping[str, str]] = dict  # path: blob id of HEAD's notes; called only when HEAD moved
+    is_embedded: bool = True  # whether a workspace note may lack its scope-id
+    tree: DirectoryTree | None = None  # what to scan and read instead of `root`
+
+    @property
+    def files(self) -> DirectoryTree:
+        """The tree that is read."""
+        return self.tree or DirectoryTree(self.root)
+
+
+@dataclass(slots=True)
+class Seen:
+    """One look at the files, held against a manifest."""
+
+    known: Manifest
+    scan: Scan
+    started_ns: int = 0  # of the scan, on the process's own clock
+    read: dict[str, FileStat] = field(default_factory=dict)  # to be parsed: new, or with other content
+    same: dict[str, FileStat] = field(default_factory=dict)  # looked suspicious, but hash the same
+    gone: list[str] = field(default_factory=list)  # rows whose file is gone or cannot be read
+    data: dict[str, bytes] = field(default_factory=dict)  # content of `read`
+    unreadable: list[Problem] = field(default_factory=list)
+    head_moved: bool = False
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything an answer depends on differs from the manifest."""
+        return bool(self.read or self.gone or self.head_moved)
+
+    @property
+    def retired(self) -> list[RawRow]:
+        """Rows of the manifest whose documents no longer count."""
+        rows = [self.known.rows.get(path) for path in (*self.gone, *self.read)]
+        return [row for row in rows if row is not None and row[NUMBER]]
+
+
+def look(source: NoteSource, known: Manifest) -> Seen:
+    """Stat every note, and read and hash those that may have changed since the manifest was written."""
+    started, tree = time.perf_counter_ns(), source.files
+    seen = Seen(known, tree.scan(), started, head_moved=source.head != known.head)
+    rows = known.rows
+    for path, stat in seen.scan.files.items():
+        row = rows.get(path)
+        if row is not None and not row[RACY] and tuple(row[SIZE:RACY]) == stat:
+            continue
+        try:
+            data = tree.read(path)
+        except UserError as err:
+            seen.unreadable.append(unreadable(path, err))
+            if row is not None:
+                seen.gone.append(path)
+            continue
+        if row is not None and _is_same(row, data):
+            seen.same[path] = stat
+        else:
+            seen.read[path], seen.data[path] = stat, data
+    seen.gone += [path for path in rows if path not in seen.scan.files]
+    return seen
+
+
+def look_at_all(source: NoteSource, flavour: str) -> Seen:
+    """A look at a vault of which nothing is known: every note is to be read."""
+    started = time.perf_counter_ns()
+    scan = source.files.scan()
+    # No commit id is empty, so HEAD counts as moved; where there is no HEAD there is nothing to ask it for.
+    return Seen(Manifest(flavour, head=""), scan, started, dict(sorted(scan.files.items())), head_moved=True)
+
+
+def _is_same(row: RawRow, data: bytes) -> bool:
+    from remvault.domain.blobs import blob_id
+
+    return bool(row[BLOB] == blob_id(data))
+
+
+def is_racy(stat: FileStat, clock_ns: int) -> bool:
+    """Whether a file may change again without another stamp, so that its stat proves nothing next time."""
+    return max(stat.mtime_ns, stat.ctime_ns) >= clock_ns - _RACY_NS

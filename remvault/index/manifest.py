@@ -1,0 +1,221 @@
+"""The manifest: which notes there are, what each looked like when read, and which index files go with that.
+
+Owns: the manifest file, its checksum, the fingerprints of the index files, what is dead in the index.
+Leaves alone: finding out what changed (reconcile), the index files themselves (text_index).
+
+The manifest is written after the index and names it, so a reader that finds both in agreement has a consistent pair;
+anything else is thrown away. It is JSON and only ever parsed.
+
+Four lines: a digest of what follows; the header; the rows; what is dead (read only when something is looked up).
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from remvault.index.rows import PATH, RawRow
+from remvault.index.schema import FIELDS, NOTES, SECTIONS
+
+MANIFEST_VERSION = 1
+INDEX_FOLDER, MANIFEST_FILE = "text-index", "manifest"
+_TICK_S = 0.02  # longest wait for the file system's clock to move on
+_DUMP: dict[str, Any] = {"ensure_ascii": False, "separators": (",", ":")}
+
+
+class BadManifest(Exception):
+    """The manifest, or the pair it makes with the index files, cannot be used; the message says why."""
+
+
+@dataclass(slots=True)
+class Totals:
+    """Live documents of one kind: how many, and their tokens in each field."""
+
+    documents: int = 0
+    tokens: list[int] = field(default_factory=lambda: [0] * len(FIELDS))
+
+    def add(self, lengths: tuple[int, ...], sign: int = 1) -> None:
+        """Count a document in (or out, with sign -1)."""
+        self.documents += sign
+        self.tokens = [known + sign * length for known, length in zip(self.tokens, lengths, strict=True)]
+
+    def averages(self) -> dict[str, float]:
+        """Tokens a document has in each field, on average."""
+        count = self.documents or 1
+        return {name: tokens / count for name, tokens in zip(FIELDS, self.tokens, strict=True)}
+
+
+@dataclass(slots=True)
+class Dead:
+    """Documents of one segment that no longer count, and how many of its notes hold each term."""
+
+    documents: int = 0
+    terms: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Manifest:
+    """What is known of a vault and its index. `rows` by path; `generation` None where nothing is on disk."""
+
+    flavour: str  # everything that decides what the same note would be indexed as
+    generation: int | None = None
+    whoosh: str = ""
+    next_number: int = 1
+    head: str | None = None  # commit id
+    head_only: dict[str, str] = field(default_factory=dict)  # path: blob, of HEAD's notes that have no row
+    rows: dict[str, RawRow] = field(default_factory=dict)
+    totals: dict[str, Totals] = field(default_factory=lambda: {NOTES: Totals(), SECTIONS: Totals()})
+    dead_json: str = "{}"
+    stamp: str = ""  # digest of the file it was loaded from; "" if it was not
+
+    def dead(self) -> dict[str, Dead]:
+        """What is dead, by segment; parsed anew on each call."""
+        return {name: Dead(*values) for name, values in json.loads(self.dead_json).items()}
+
+    def copy(self) -> Manifest:
+        """A copy whose maps and totals may be changed; the rows themselves are shared, to be replaced, never edited."""
+        totals = {kind: Totals(one.documents, list(one.tokens)) for kind, one in self.totals.items()}
+        return Manifest(
+            self.flavour, self.generation, self.whoosh, self.next_number, self.head, dict(self.head_only),
+            dict(self.rows), totals, self.dead_json,
+        )  # fmt: skip
+
+
+def load(caches: Path, flavour: str) -> Manifest:
+    """Read the manifest and hold the index files against it.
+
+    Raises:
+        FileNotFoundError: there is none.
+        BadManifest: torn, of another version or flavour, or the index files are not as it says.
+    """
+    try:
+        data = (caches / MANIFEST_FILE).read_bytes()
+    except FileNotFoundError:
+        raise
+    except OSError as err:
+        raise BadManifest(f"the manifest cannot be read ({err.strerror})") from err
+    digest, _, rest = data.partition(b"\n")
+    if digest.decode("latin-1") != _digest(rest):
+        raise BadManifest("the manifest was damaged")
+    header_line, rows_line, dead_line = rest.split(b"\n")
+    header = json.loads(header_line)
+    if header.get("version") != MANIFEST_VERSION or header.get("flavour") != flavour:
+        raise BadManifest("it was made by another version or with other settings")
+    found = _fingerprints(caches / INDEX_FOLDER)
+    if any(found.get(name) != values for name, values in header["files"].items()):
+        raise BadManifest("index files were changed")
+    with _no_collection():
+        rows = {row[PATH]: row for row in json.loads(rows_line)}
+    return Manifest(
+        flavour,
+        header["generation"],
+        header["whoosh"],
+        header["next_number"],
+        header["head"],
+        header["head_only"],
+        rows,
+        {kind: Totals(*values) for kind, values in header["totals"].items()},
+        dead_line.decode(),
+        digest.decode("latin-1"),
+    )
+
+
+def read_stamp(caches: Path) -> str | None:
+    """The stamp of the manifest on disk now; None when there is none."""
+    try:
+        with open(caches / MANIFEST_FILE, "rb") as stream:
+            return stream.readline().strip().decode("latin-1")
+    except OSError:
+        return None
+
+
+def save(caches: Path, manifest: Manifest) -> None:
+    """Write the manifest for the index files as they are now, replacing the old one in one step; raises OSError.
+
+    Waits until the file system's clock has passed the youngest index file (a few milliseconds at most), so that no
+    later change of such a file can leave its times as they were.
+    """
+    rows_line = json.dumps(list(manifest.rows.values()), **_DUMP)
+    temporary = caches / f"{MANIFEST_FILE}.{os.getpid()}.tmp"
+    files = _fingerprints(caches / INDEX_FOLDER)
+    header = {
+        "version": MANIFEST_VERSION,
+        "flavour": manifest.flavour,
+        "generation": manifest.generation,
+        "whoosh": manifest.whoosh,
+        "next_number": manifest.next_number,
+        "head": manifest.head,
+        "head_only": manifest.head_only,
+        "totals": {kind: (one.documents, one.tokens) for kind, one in manifest.totals.items()},
+        "files": files,
+    }
+    rest = "\n".join((json.dumps(header, **_DUMP), rows_line, manifest.dead_json)).encode()
+    manifest.stamp = _digest(rest)
+    try:
+        with open(temporary, "wb") as stream:
+            stream.write(manifest.stamp.encode() + b"\n" + rest)
+            stream.flush()
+            _pass_tick(temporary, max((values[2] for values in files.values()), default=0))
+        temporary.replace(caches / MANIFEST_FILE)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def dead_json(dead: dict[str, Dead]) -> str:
+    """The stored form of what is dead."""
+    return json.dumps({name: (one.documents, one.terms) for name, one in dead.items()}, **_DUMP)
+
+
+def disk_clock(caches: Path) -> int:
+    """The file system's own time in nanoseconds: what a file changed at this moment would carry; raises OSError."""
+    probe = caches / f"{MANIFEST_FILE}.{os.getpid()}.clock"
+    try:
+        with open(probe, "wb") as stream:
+            return os.fstat(stream.fileno()).st_mtime_ns
+    finally:
+        probe.unlink(missing_ok=True)
+
+
+def _fingerprints(folder: Path) -> dict[str, list[int]]:
+    """Size, mtime, ctime and inode of every index file; locks and what a dead writer left are not among them."""
+    found: dict[str, list[int]] = {}
+    try:
+        with os.scandir(folder) as listing:
+            for entry in listing:
+                if entry.name.endswith((".toc", ".trm", ".pst", ".col")):
+                    stat = entry.stat(follow_symlinks=False)
+                    found[entry.name] = [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino]
+    except OSError:
+        return {}  # no folder, or one that cannot be listed: as if empty
+    return dict(sorted(found.items()))
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def _pass_tick(probe: Path, youngest_ns: int) -> None:
+    deadline = time.monotonic() + _TICK_S
+    while probe.stat().st_mtime_ns <= youngest_ns and time.monotonic() < deadline:
+        os.utime(probe)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Keep the collector away while many lists are made at once: it doubles the time and finds nothing."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

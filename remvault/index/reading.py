@@ -1,0 +1,76 @@
+"""Read notes and turn them into rows and documents: the one way from a file to what the index keeps of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from remvault.domain.problems import Problem
+from remvault.errors import UserError
+from remvault.index.analysis import Analyzer
+from remvault.index.postings import Document, numbered
+from remvault.index.rows import NUMBER, SECTION_COUNT, RawRow, make_row
+from remvault.index.schema import NOTES, SECTIONS, Lengths, is_indexed, note_documents
+from remvault.store.trees import FileStat
+
+Progress = Callable[[int, int], None]  # (notes done, notes in all)
+
+
+class Readable(Protocol):
+    """What notes are read from."""
+
+    def read(self, path: str) -> bytes:
+        """All bytes of a note; raises UserError when it cannot be read."""
+        ...
+
+
+@dataclass(slots=True)
+class Batch:
+    """What came of reading notes: rows by path, tokens counted, and what could not be read."""
+
+    rows: dict[str, RawRow] = field(default_factory=dict)
+    lengths: dict[str, list[Lengths]] = field(default_factory=lambda: {NOTES: [], SECTIONS: []})
+    unreadable: list[Problem] = field(default_factory=list)
+    next_number: int = 1
+
+
+def read_notes(
+    tree: Readable,
+    files: Mapping[str, FileStat],
+    batch: Batch,
+    analyzer: Analyzer,
+    *,
+    is_embedded: bool,
+    known: Mapping[str, bytes] | None = None,
+    progress: Progress | None = None,
+) -> Iterator[Document]:
+    """Read, parse and analyse notes in the order given; yield their documents, numbered from `batch.next_number`.
+
+    Rows, lengths and unreadable files go into `batch` as the documents are taken. `known` holds bytes already read.
+    """
+    from remvault.domain.note import parse_note  # yaml: only when there is something to parse
+
+    for done, (path, stat) in enumerate(files.items(), 1):
+        try:
+            data = known[path] if known and path in known else tree.read(path)
+        except UserError as err:
+            batch.unreadable.append(unreadable(path, err))
+            continue
+        note = parse_note(path, data)
+        row = make_row(note, stat, is_embedded=is_embedded)
+        batch.rows[path] = row
+        if is_indexed(note):
+            documents = numbered(note_documents(note.memory, note.body, note.body_line, analyzer), batch.next_number)
+            row[NUMBER], row[SECTION_COUNT] = batch.next_number, len(documents) - 1
+            batch.next_number += len(documents)
+            for document in documents:
+                batch.lengths[document.kind].append(document.content.lengths)
+            yield from documents
+        if progress:
+            progress(done, len(files))
+
+
+def unreadable(path: str, err: UserError) -> Problem:
+    """A note that could not be read this time, as a problem."""
+    return Problem("RV601", "warning", path, None, f"skipped: {err.message}")

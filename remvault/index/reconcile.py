@@ -1,0 +1,348 @@
+"""Bring what is known of a vault up to date with its files, before every read.
+
+Owns: the next manifest, when to write and when to answer from memory instead.
+Leaves alone: what changed (changes), how a note is read (reading), files of the index (text_index), looking words up
+(snapshot).
+
+The index is a cache: whatever is wrong with it costs time, never an answer. A reader never waits for a writer: what the
+disk lacks is indexed in memory for this one answer.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from remvault.domain.problems import Problem
+from remvault.errors import IndexBusy
+from remvault.index import manifest as manifests
+from remvault.index.analysis import Analyzer
+from remvault.index.changes import NoteSource, Seen, is_racy, look, look_at_all
+from remvault.index.manifest import INDEX_FOLDER, BadManifest, Dead, Manifest
+from remvault.index.postings import DamagedIndex, Document, MemoryPostings, Segment, numbered
+from remvault.index.reading import Batch, Progress, read_notes
+from remvault.index.rows import (
+    NUMBER,
+    PATH,
+    RACY,
+    SECTION_COUNT,
+    SIZE,
+    RawRow,
+    head_blob_of,
+    with_head_blob,
+)
+from remvault.index.schema import NOTES, SCHEMA_VERSION, SECTIONS, stored_documents
+from remvault.index.segments import plan_segments, segment_of
+from remvault.index.snapshot import Snapshot, View
+from remvault.store.trees import FileStat
+
+__all__ = ["NoteSource", "Snapshot", "reconcile"]
+
+if TYPE_CHECKING:
+    from remvault.index.text_index import TextIndex
+    from remvault.store.state import State
+
+# So many notes are hashed again on each read before the manifest is written anew only to spare that.
+_RACY_KEPT = 20
+# How long a reader waits for a writer that is between writing the index and naming it in the manifest.
+_WRITER_S = 1.0
+_LOCK_FILE = "text-index.lock"
+
+
+def reconcile(
+    source: NoteSource,
+    state: State | None,
+    *,
+    language: str = "english",
+    progress: Progress | None = None,
+    rebuild: bool = False,
+) -> Snapshot:
+    """Look at every note's stat, read what changed, update the index, and return the vault as it is now.
+
+    Args:
+        source: where the notes are.
+        state: where the caches are; None, or unusable caches, means that everything is done in memory.
+        language: of the analyzer, one of `analysis.LANGUAGES`.
+        progress: called with (notes done, notes in all) while notes are read.
+        rebuild: throw the index away first.
+    """
+    caches = state.caches if state is not None and state.caches_usable else None
+    task = _Task(source, caches, Analyzer(language), progress)
+    return Snapshot(task.run(rebuild=rebuild), task.recover)
+
+
+class _Task:
+    """One reconciliation."""
+
+    def __init__(self, source: NoteSource, caches: Path | None, analyzer: Analyzer, progress: Progress | None) -> None:
+        self._source, self._caches, self._analyzer, self._progress = source, caches, analyzer, progress
+        self._flavour = f"{SCHEMA_VERSION}/{analyzer.signature}/{'embedded' if source.is_embedded else 'standalone'}"
+        self._notices: list[str] = []
+
+    def run(self, *, rebuild: bool = False) -> View:
+        """The vault as it is now."""
+        if self._caches is None:
+            return self._in_memory()
+        known = None if rebuild else self._load()
+        seen = None
+        if known is not None:
+            seen = look(self._source, known)
+            if not seen.changed and not self._is_worth_saving(seen):
+                return self._view(known, seen)
+        with ExitStack() as stack:
+            # Where there is nothing to answer from, wait a little: another process may be about to finish.
+            if self._lock(stack, _WRITER_S if seen is None else 0):
+                return self._update(seen, rebuild=rebuild)
+        if seen is None:
+            return self._in_memory(is_stale=True)
+        return self._overlay(seen)
+
+    def recover(self, reason: str) -> View:
+        """The view anew, after the index proved damaged while it was read."""
+        self._notices.append(f"rebuilding the text index: {reason}")
+        return self.run(rebuild=True)
+
+    def _load(self, *, tell: bool = False) -> Manifest | None:
+        assert self._caches is not None
+        try:
+            return manifests.load(self._caches, self._flavour)
+        except FileNotFoundError:
+            return None
+        except BadManifest as err:
+            if tell:
+                self._notices.append(f"rebuilding the text index: {err}")
+            return None
+
+    def _lock(self, stack: ExitStack, wait_s: float) -> bool:
+        """Become the only writer, if nobody else is within so long."""
+        assert self._caches is not None
+        from filelock import FileLock, Timeout  # 50 ms, and not needed while nothing changes
+
+        try:
+            self._caches.mkdir(parents=True, exist_ok=True, mode=0o700)
+            stack.enter_context(FileLock(self._caches / _LOCK_FILE).acquire(timeout=wait_s, poll_interval=0.01))
+        except (OSError, Timeout, NotImplementedError):
+            return False
+        return True
+
+    def _is_worth_saving(self, seen: Seen) -> bool:
+        """Whether the manifest should be written only so that fewer notes are hashed next time."""
+        if len(seen.same) < _RACY_KEPT or self._caches is None:
+            return False
+        clock = self._clock(seen)
+        return sum(1 for stat in seen.same.values() if not is_racy(stat, clock)) >= _RACY_KEPT
+
+    def _clock(self, seen: Seen) -> int:
+        """When the scan began, by the clock of the disk that stamps the files."""
+        assert self._caches is not None
+        try:
+            return manifests.disk_clock(self._caches) - (time.perf_counter_ns() - seen.started_ns)
+        except OSError:
+            return 0  # every file counts as racy
+
+    def _update(self, seen: Seen | None, *, rebuild: bool) -> View:
+        """As the only writer: look again if another was here in between, and write what is missing."""
+        assert self._caches is not None
+        if seen is None or manifests.read_stamp(self._caches) != seen.known.stamp:
+            known = None if rebuild else self._load(tell=True)
+            if known is None:
+                return self._build()
+            seen = look(self._source, known)
+        if not seen.changed and not self._is_worth_saving(seen):
+            return self._view(seen.known, seen)
+        fresh = self._with_files(seen)
+        try:
+            if seen.read or seen.gone:
+                self._write(fresh, seen)
+        except IndexBusy:
+            return self._overlay(seen)
+        except (DamagedIndex, OSError) as err:
+            self._notices.append(f"rebuilding the text index: {err}")
+            return self._build()
+        self._save(fresh)
+        return self._view(fresh, seen)
+
+    def _with_files(self, seen: Seen) -> Manifest:
+        """The manifest after this look, as far as it does not depend on parsing: what is gone, stats, HEAD."""
+        fresh, clock = seen.known.copy(), self._clock(seen) if self._caches is not None else 0
+        for path in seen.gone:
+            head_blob = head_blob_of(fresh.rows.pop(path))
+            if head_blob is not None:
+                fresh.head_only[path] = head_blob
+        for path, stat in seen.same.items():
+            row = fresh.rows[path]
+            fresh.rows[path] = [row[PATH], *stat, int(is_racy(stat, clock)), *row[NUMBER:]]
+        if seen.head_moved:
+            blobs = dict(self._source.head_blobs()) if self._source.head is not None else {}
+            for path, row in fresh.rows.items():
+                fresh.rows[path] = with_head_blob(row, blobs.pop(path, None))
+            fresh.head, fresh.head_only = self._source.head, blobs
+        return fresh
+
+    def _take(self, fresh: Manifest, batch: Batch, clock: int) -> None:
+        """Put what was read into the manifest."""
+        for path, row in batch.rows.items():
+            old = fresh.rows.get(path)
+            head_blob = fresh.head_only.pop(path, None) if old is None else head_blob_of(old)
+            row[RACY] = int(is_racy(FileStat(*row[SIZE:RACY]), clock))
+            fresh.rows[path] = with_head_blob(row, head_blob)
+        for kind, found in batch.lengths.items():
+            for lengths in found:
+                fresh.totals[kind].add(lengths)
+        fresh.next_number = batch.next_number
+
+    def _write(self, fresh: Manifest, seen: Seen) -> None:
+        """Write the next generation for what changed, and put it into `fresh`."""
+        from remvault.index.text_index import write_generation
+
+        assert self._caches is not None
+        index, dead = self._open(seen.known), seen.known.dead()
+        segments = index.segments()
+        buried = {segment.name: dead[segment.name].documents if segment.name in dead else 0 for segment in segments}
+        for row in seen.retired:
+            buried[segment_of(row[NUMBER], segments).name] += 1 + row[SECTION_COUNT]
+        kept, rewritten = plan_segments(segments, buried)
+        self._retire(index, seen.retired, fresh, dead, kept)
+        batch = Batch(next_number=fresh.next_number)
+
+        def documents() -> Iterator[Document]:
+            moved = [row for row in fresh.rows.values() if any(row[NUMBER] in one.numbers for one in rewritten)]
+            for row in moved if rewritten else ():
+                if row[PATH] not in seen.read:
+                    found = numbered(stored_documents(index.stored(row[NUMBER]), self._analyzer), batch.next_number)
+                    fresh.rows[row[PATH]] = [*row[:NUMBER], batch.next_number, *row[SECTION_COUNT:]]
+                    batch.next_number += len(found)
+                    yield from found
+            yield from self._read(seen, batch)
+
+        names = {segment.name for segment in kept}
+        folder = self._caches / INDEX_FOLDER
+        fresh.generation = write_generation(folder, documents(), generation=seen.known.generation, keep=names)
+        index.close()
+        fresh.dead_json = manifests.dead_json({name: one for name, one in dead.items() if name in names})
+        self._take_read(fresh, seen, batch)
+
+    def _read(self, seen: Seen, batch: Batch) -> Iterator[Document]:
+        return read_notes(
+            self._source.files,
+            dict(sorted(seen.read.items())),
+            batch,
+            self._analyzer,
+            is_embedded=self._source.is_embedded,
+            known=seen.data,
+            progress=self._progress,
+        )
+
+    def _take_read(self, fresh: Manifest, seen: Seen, batch: Batch) -> None:
+        self._take(fresh, batch, self._clock(seen) if self._caches is not None else 0)
+        seen.unreadable += batch.unreadable
+
+    def _retire(
+        self,
+        index: TextIndex,
+        rows: Sequence[RawRow],
+        fresh: Manifest,
+        dead: dict[str, Dead],
+        segments: Sequence[Segment],
+    ) -> None:
+        """Take the documents of `rows` out of the totals, and note for those in `segments` which terms they hold."""
+        for row in rows:
+            numbers = range(row[NUMBER], row[NUMBER] + 1 + row[SECTION_COUNT])
+            note, *sections = index.lengths(numbers)
+            fresh.totals[NOTES].add(note, -1)
+            for lengths in sections:
+                fresh.totals[SECTIONS].add(lengths, -1)
+            segment = next((one for one in segments if row[NUMBER] in one.numbers), None)
+            if segment is None:
+                continue
+            grave = dead.setdefault(segment.name, Dead())
+            grave.documents += len(numbers)
+            for term in stored_documents(index.stored(row[NUMBER]), self._analyzer).note.terms:
+                grave.terms[term] = grave.terms.get(term, 0) + 1
+
+    def _build(self) -> View:
+        """A fresh index of everything; in memory if the disk does not take it."""
+        assert self._caches is not None
+        from remvault.index.text_index import WHOOSH_VERSION, write_generation
+
+        seen = look_at_all(self._source, self._flavour)
+        fresh = self._with_files(seen)
+        fresh.whoosh, folder = WHOOSH_VERSION, self._caches / INDEX_FOLDER
+        try:
+            generation, batch = self._build_in_processes(seen, folder)
+            if batch is None:
+                batch = Batch()
+                generation = write_generation(folder, self._read(seen, batch), generation=None)
+        except (DamagedIndex, OSError, IndexBusy) as err:
+            self._notices.append(f"answering from memory: {err}")
+            return self._in_memory(is_stale=True)
+        fresh.generation = generation
+        self._take_read(fresh, seen, batch)
+        self._save(fresh)
+        return self._view(fresh, seen)
+
+    def _build_in_processes(self, seen: Seen, folder: Path) -> tuple[int, Batch | None]:
+        from remvault.index.building import build_in_processes, process_count
+
+        processes = process_count(len(seen.read)) if self._source.tree is None else 1
+        if processes == 1:
+            return 0, None
+        try:
+            return build_in_processes(
+                self._source.root,
+                folder,
+                seen.read,
+                self._analyzer.language,
+                is_embedded=self._source.is_embedded,
+                processes=processes,
+                progress=self._progress,
+            )
+        except DamagedIndex:
+            return 0, None  # one process may still do it: some places allow no others
+
+    def _save(self, fresh: Manifest) -> None:
+        assert self._caches is not None
+        try:
+            manifests.save(self._caches, fresh)
+        except OSError as err:
+            # What is on disk answers this time, and is thrown away next time.
+            self._notices.append(f"the text index could not be kept: {err.strerror}")
+
+    def _overlay(self, seen: Seen) -> View:
+        """Answer from the index on disk, completed in memory by what it lacks."""
+        fresh, batch = self._with_files(seen), Batch(next_number=seen.known.next_number)
+        try:
+            index = self._open(seen.known)
+            dead = seen.known.dead()
+            self._retire(index, seen.retired, fresh, dead, index.segments())
+        except DamagedIndex:
+            return self._in_memory(is_stale=True)
+        memory = MemoryPostings(self._read(seen, batch))
+        self._take_read(fresh, seen, batch)
+        view = self._view(fresh, seen, is_stale=True)
+        return replace(view, memory=memory, dead=dead, disk=lambda: index)
+
+    def _in_memory(self, *, is_stale: bool = False) -> View:
+        """Everything in memory: no usable disk, or a writer that takes long to make a first index."""
+        seen = look_at_all(self._source, self._flavour)
+        fresh, batch = self._with_files(seen), Batch()
+        memory = MemoryPostings(self._read(seen, batch))
+        self._take_read(fresh, seen, batch)
+        return replace(self._view(fresh, seen, is_stale=is_stale), memory=memory, disk=None)
+
+    def _open(self, known: Manifest) -> TextIndex:
+        from remvault.index.text_index import WHOOSH_VERSION, TextIndex
+
+        assert self._caches is not None
+        assert known.generation is not None
+        if known.whoosh != WHOOSH_VERSION:
+            raise DamagedIndex(f"it was written with Whoosh {known.whoosh}, this is {WHOOSH_VERSION}")
+        return TextIndex(self._caches / INDEX_FOLDER, known.generation)
+
+    def _view(self, manifest: Manifest, seen: Seen, *, is_stale: bool = False) -> View:
+        skipped = sorted([*seen.scan.skipped, *seen.unreadable], key=Problem.sort_key)
+        return View(manifest, lambda: self._open(manifest), MemoryPostings(), None, skipped, is_stale, self._notices)

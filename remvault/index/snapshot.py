@@ -1,0 +1,314 @@
+"""One consistent view of a vault, to look words up in.
+
+Owns: matching words under a posting budget, the owner filter, records without opening a note.
+Leaves alone: bringing the view up to date (reconcile), scores and order (retrieval).
+
+What is returned was filtered by owner, and by the caller's own test, before anything could be ranked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+from remvault.domain.lineage import Lineage, Link, build_lineage
+from remvault.domain.problems import Problem
+from remvault.index.manifest import Dead, Manifest
+from remvault.index.postings import DamagedIndex, MemoryPostings, Postings
+from remvault.index.query import PRIMARY, QueryTerm, QueryWord
+from remvault.index.rows import NUMBER, OWNER, PATH, SECTION_COUNT, NoteRow, RawRow, Rows, as_row
+from remvault.index.schema import FIELDS, NOTES, SECTIONS, Lengths, counts, positions, stored_record
+
+T = TypeVar("T")
+
+# Postings read for one query. One costs 3 µs with all that follows: some 25 ms at most, whatever the vault's size.
+POSTING_BUDGET = 8_000
+# Of longer queries the words that are in no note are not worth a look at what else might stand for them.
+_MANY_WORDS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedDocument:
+    """What a note, or a section of one, holds of the words looked for."""
+
+    path: str
+    section: int | None  # counted as in the record's `sections`; None for the note as a whole
+    frequencies: Mapping[tuple[str, str], int]  # (field, term): occurrences, 1..255
+    lengths: Mapping[str, int]  # field: tokens; fields without any are left out
+    postings: Mapping[str, bytes] = field(default_factory=dict, repr=False)  # term: packed
+
+    def positions(self, field_name: str, term: str) -> tuple[int, ...]:
+        """Where a term stands in title or body, in tokens from 0, ascending, at most the first 32."""
+        posting = self.postings.get(term)
+        return positions(posting, FIELDS.index(field_name)) if posting else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """The evidence for a query: all a score may be made of. The same vault gives the same, however it was indexed."""
+
+    documents: list[MatchedDocument]  # by path, the note before its sections
+    note_count: int  # live notes in the index, of all owners
+    document_frequency: Mapping[str, int]  # term: live notes of all owners that hold it; of every term looked up
+    word_frequency: Mapping[str, int]  # word: live notes of all owners that hold any of its primary terms
+    average_length: Mapping[str, float]  # field: tokens a note, over all live notes
+    section_average_length: Mapping[str, float]  # the same over sections
+    dropped: tuple[str, ...]  # words left out by the budget, in the order typed
+    postings: int  # read for notes
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The parts of a snapshot that change together when a damaged index is replaced."""
+
+    manifest: Manifest
+    disk: Callable[[], Postings] | None  # opens the index on disk when first needed; may raise DamagedIndex
+    memory: MemoryPostings
+    dead: Mapping[str, Dead] | None  # instead of what the manifest says; None: as it says
+    skipped: Sequence[Problem]
+    is_stale: bool
+    notices: Sequence[str]
+
+
+class Snapshot:
+    """A vault as it was when `reconcile` looked. Not shared between threads."""
+
+    def __init__(self, view: View, rebuild: Callable[[str], View]) -> None:
+        """`rebuild` makes a view anew when the index proves damaged; it is told why."""
+        self._rebuild = rebuild
+        self._set(view)
+
+    def _set(self, view: View) -> None:
+        self._view = view
+        self._stores: list[Postings] | None = None
+        for name in ("rows", "lineage", "_live", "_dead_counts"):
+            self.__dict__.pop(name, None)
+
+    @property
+    def generation(self) -> int:
+        """The generation of the index on disk, 0 where there is none."""
+        return self._view.manifest.generation or 0
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the index on disk lacks something, so that this answer was completed in memory."""
+        return self._view.is_stale
+
+    @property
+    def skipped(self) -> list[Problem]:
+        """What looks like a note but was not read, with the reason."""
+        return list(self._view.skipped)
+
+    @property
+    def notices(self) -> list[str]:
+        """One line each for what happened on the way that a person may want to know."""
+        return list(self._view.notices)
+
+    @cached_property
+    def rows(self) -> Mapping[str, NoteRow]:
+        """Every note by path, in no particular order; local-only notes and candidates too."""
+        return Rows(self._view.manifest.rows)
+
+    @cached_property
+    def lineage(self) -> Lineage:
+        """Which memories hold in place of which. Of notes with one id the first by path counts."""
+        by_id: dict[str, Link] = {}
+        for path in sorted(self.rows):
+            row = self.rows[path]
+            if row.id is not None and row.id not in by_id:
+                by_id[row.id] = Link(row.id, row.supersedes, row.owner, row.is_valid and row.status == "active")
+        return build_lineage(by_id.values())
+
+    def match(
+        self,
+        words: Sequence[QueryWord],
+        *,
+        owners: frozenset[str] | None,
+        accept: Callable[[NoteRow], bool] = lambda row: True,
+        posting_budget: int | None = POSTING_BUDGET,
+    ) -> Matches:
+        """Look words up.
+
+        Args:
+            words: from `build_query`.
+            owners: owner keys that may be seen; a note whose owner cannot be read belongs to "". An empty set sees
+                nothing; None sees everything and is for a person's own tools only.
+            accept: asked once for each matching note that passed the owner filter.
+            posting_budget: postings to read at most, the first word's apart; None for no limit. Identifiers come first,
+                then rare words.
+        """
+        return self._whole(lambda: self._match(words, owners, accept, posting_budget))
+
+    def records(self, paths: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """The stored records of notes (see `schema.stored_record`), without opening a file.
+
+        Paths that are unknown, local-only or candidates are left out.
+        """
+        wanted = list(paths)
+        return self._whole(lambda: self._records(wanted))
+
+    def _whole(self, look: Callable[[], T]) -> T:
+        """Answer from an index that holds together, rebuilding it if it does not."""
+        try:
+            return look()
+        except DamagedIndex as err:
+            self._set(self._rebuild(str(err)))
+        return look()
+
+    def _match(
+        self,
+        words: Sequence[QueryWord],
+        owners: frozenset[str] | None,
+        accept: Callable[[NoteRow], bool],
+        budget: int | None,
+    ) -> Matches:
+        plan = self._plan(words, budget)
+        found: dict[int, dict[str, bytes]] = {}
+        holders: dict[str, set[int]] = {}
+        verdicts: dict[int, bool] = {}
+        for word, terms in plan.chosen:
+            seen = holders.setdefault(word.text, set())
+            for term in terms:
+                for number, posting in self._postings(NOTES, term.text):
+                    row = self._live.get(number)
+                    if row is None:
+                        continue
+                    if term.kind in PRIMARY:
+                        seen.add(number)
+                    verdict = verdicts.get(number)
+                    if verdict is None:
+                        is_seen = owners is None or (row[OWNER] or "") in owners
+                        verdict = verdicts[number] = is_seen and accept(as_row(row))
+                    if verdict:
+                        found.setdefault(number, {})[term.text] = posting
+        documents = self._documents(found) + self._sections(found, plan)
+        documents.sort(key=lambda one: (one.path, -1 if one.section is None else one.section))
+        totals = self._view.manifest.totals
+        return Matches(
+            documents=documents,
+            note_count=totals[NOTES].documents,
+            document_frequency=plan.frequencies,
+            word_frequency={
+                word.text: len(holders[word.text]) if word.text in holders else plan.most(word) for word in words
+            },
+            average_length=totals[NOTES].averages(),
+            section_average_length=totals[SECTIONS].averages(),
+            dropped=tuple(word.text for word in words if word.text in plan.dropped),
+            postings=plan.spent,
+        )
+
+    def _plan(self, words: Sequence[QueryWord], budget: int | None) -> _Plan:
+        """Choose the terms to read: the words themselves first, then, for what is left, what may stand for them."""
+        plan = _Plan()
+        for word in words:
+            plan.frequencies[word.terms[0].text] = self._frequency(word.terms[0].text)
+        for word in words:
+            if len(words) <= _MANY_WORDS or plan.frequencies[word.terms[0].text]:
+                for term in word.terms[1:]:
+                    if term.text not in plan.frequencies:
+                        plan.frequencies[term.text] = self._frequency(term.text)
+        # An identifier says more than a word as frequent; a quarter of the price puts it first.
+        order = sorted(words, key=lambda word: plan.cost(word, PRIMARY) * (1 if word.is_identifier else 4))
+        limit = float("inf") if budget is None else budget
+        kept: dict[str, list[QueryTerm]] = {}
+        for word in order:
+            cost = plan.cost(word, PRIMARY)
+            if plan.spent and plan.spent + cost > limit:
+                plan.dropped.add(word.text)
+                continue
+            plan.spent += cost
+            kept[word.text] = [term for term in word.terms if term.kind in PRIMARY and plan.frequencies.get(term.text)]
+        for word in order:
+            for term in word.terms if word.text in kept else ():
+                cost = 0 if term.kind in PRIMARY else plan.frequencies.get(term.text, 0)
+                if cost and not (plan.spent and plan.spent + cost > limit):
+                    plan.spent += cost
+                    kept[word.text].append(term)
+        plan.chosen = [(word, kept[word.text]) for word in words if word.text in kept]
+        return plan
+
+    def _documents(self, found: Mapping[int, Mapping[str, bytes]]) -> list[MatchedDocument]:
+        return [
+            _matched(self._live[number][PATH], None, found[number], lengths)
+            for number, lengths in self._lengths(list(found))
+        ]
+
+    def _sections(self, found: Mapping[int, object], plan: _Plan) -> list[MatchedDocument]:
+        """The sections of the notes found, each with what it holds itself."""
+        places = {
+            number + 1 + at: (self._live[number][PATH], at)
+            for number in found
+            for at in range(self._live[number][SECTION_COUNT])
+        }
+        if not places:
+            return []
+        held: dict[int, dict[str, bytes]] = {}
+        for term in dict.fromkeys(term.text for _, terms in plan.chosen for term in terms):
+            for number, posting in self._postings(SECTIONS, term):
+                if number in places:
+                    held.setdefault(number, {})[term] = posting
+        return [_matched(*places[number], held[number], lengths) for number, lengths in self._lengths(list(held))]
+
+    def _records(self, paths: Sequence[str]) -> dict[str, dict[str, Any]]:
+        raw = self._view.manifest.rows
+        numbers = {path: raw[path][NUMBER] for path in paths if path in raw and raw[path][NUMBER]}
+        return {path: stored_record(self._store_of(number).stored(number)) for path, number in numbers.items()}
+
+    @cached_property
+    def _live(self) -> dict[int, RawRow]:
+        return {row[NUMBER]: row for row in self._view.manifest.rows.values() if row[NUMBER]}
+
+    @cached_property
+    def _dead_counts(self) -> list[dict[str, int]]:
+        dead = self._view.manifest.dead() if self._view.dead is None else self._view.dead
+        return [one.terms for one in dead.values()]
+
+    def _open(self) -> list[Postings]:
+        if self._stores is None:
+            self._stores = [self._view.memory]
+            if self._view.disk is not None:
+                self._stores.append(self._view.disk())
+        return self._stores
+
+    def _frequency(self, term: str) -> int:
+        """Live notes that hold a term, exactly: the same whether the index was built at once or piece by piece."""
+        dead = sum(terms.get(term, 0) for terms in self._dead_counts)
+        return sum(store.document_count(NOTES, term) for store in self._open()) - dead
+
+    def _postings(self, kind: str, term: str) -> list[tuple[int, bytes]]:
+        return [row for store in self._open() for row in store.postings(kind, term)]
+
+    def _lengths(self, numbers: Sequence[int]) -> list[tuple[int, Lengths]]:
+        found: list[tuple[int, Lengths]] = []
+        for store in self._open():
+            share = [number for number in numbers if self._store_of(number) is store]
+            found += zip(share, store.lengths(share), strict=True)
+        return found
+
+    def _store_of(self, number: int) -> Postings:
+        return self._view.memory if number in self._view.memory else self._open()[-1]
+
+
+class _Plan:
+    """Which terms of which words are read."""
+
+    def __init__(self) -> None:
+        self.chosen: list[tuple[QueryWord, list[QueryTerm]]] = []
+        self.frequencies: dict[str, int] = {}
+        self.dropped: set[str] = set()
+        self.spent = 0
+
+    def cost(self, word: QueryWord, kinds: frozenset[str]) -> int:
+        return sum(self.frequencies.get(term.text, 0) for term in word.terms if term.kind in kinds)
+
+    def most(self, word: QueryWord) -> int:
+        """The frequency of a word that was not read: that of its most frequent form, the least it can be."""
+        return max(self.frequencies.get(term.text, 0) for term in word.terms if term.kind in PRIMARY)
+
+
+def _matched(path: str, section: int | None, held: Mapping[str, bytes], lengths: Lengths) -> MatchedDocument:
+    frequencies = {(FIELDS[number], term): count for term, posting in held.items() for number, count in counts(posting)}
+    named = {name: length for name, length in zip(FIELDS, lengths, strict=True) if length}
+    return MatchedDocument(path, section, frequencies, named, held)
