@@ -107,5 +107,5 @@ def _texts(hit: Hit, budget_chars: int) -> list[str]:
         texts.append(f"(section {heading}, line {line})\n{hit.section_text.strip()}")
     if hit.memory["summary"]:
         texts.append(f"(summary)\n{hit.memory['summary']}")
-    texts.append(f"(long note: remvault show {hit.memory['id']})")
+    texts.append(f"(no room for the text: remvault show {hit.row.id})")
     return [text for text in texts if len(text) <= most]

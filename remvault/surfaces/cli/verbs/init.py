@@ -38,10 +38,11 @@ def verb(
         run.screen.say(f"saved, not committed: {made.outcome.pending}")
 
     def as_text() -> str:
+        kind = "an embedded vault" if made.kind == "embedded" else "a standalone vault"
         if not made.made:
-            return f"{made.root} is a {made.kind} vault already"
+            return f"{made.root} is {kind} already"
         if dry_run:
-            return f"would make a {made.kind} vault in {made.root}"
-        return f"made a {made.kind} vault in {made.root}\nwrite the first memory: remvault new TITLE --body TEXT"
+            return f"would make {kind} in {made.root}"
+        return f"made {kind} in {made.root}\nwrite the first memory: remvault new TITLE --body TEXT"
 
     run.screen.answer(made.answer(), as_text)
