@@ -113,7 +113,7 @@ def _look_alikes(note: Note) -> Iterator[Problem]:
 
 def _near(key: str) -> str | None:
     # Short words are near to everything; a slip in them is not worth a false alarm.
-    close = suggest(key, list(FIELDS)) if len(key) > 4 else None
+    close = suggest(key, list(FIELDS), likeness=0.8) if len(key) > 4 else None  # "author" is not "anchors"
     if close is None or key.rstrip("s") == close or abs(len(close) - len(key)) > 2:
         return close if close is not None and key.rstrip("s") == close.rstrip("s") else None
     return close
