@@ -9,14 +9,14 @@ from pathlib import Path
 
 INPUTS = Path(__file__).parent.parent / "cases" / "inputs"
 
-WORDS = (
-    "deploys store cache linker half-past Zürich 東京 naïve 🚀 x1 0123 1e3 12:30 yes no on null ~ 2026-03-01 it's C# a#b "
-    "key:value http://host/p?q=1 snake_case kebab-case [[link]] `code` e\u0301 -5 +7 0x1F .5 50% @home v1.2.3"
-).split()
-KEYS = (
-    "id title type scope scope-id freshness status provenance anchors summary aliases tags entities parent importance "
-    "created supersedes relations cssclasses reviewer due my_key X-Custom données 键 key.with.dots"
-).split()
+WORDS = """
+deploys store cache linker half-past Zürich 東京 naïve 🚀 x1 0123 1e3 12:30 yes no on null ~ 2026-03-01 it's C# a#b
+key:value http://host/p?q=1 snake_case kebab-case [[link]] `code` é -5 +7 0x1F .5 50% @home v1.2.3
+""".split()  # noqa: SIM905
+KEYS = """
+id title type scope scope-id freshness status provenance anchors summary aliases tags entities parent importance
+created supersedes relations cssclasses reviewer due my_key X-Custom données 键 key.with.dots
+""".split()  # noqa: SIM905
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,15 +23,30 @@ from remvault.domain.edits import (
     unset_key,
 )
 from remvault.domain.fields import FIELDS
-from remvault.domain.frontmatter import Unreadable, read, split
+from remvault.domain.frontmatter import MAX_DEPTH, Unreadable, read, split
 from tests.domain.generated import GeneratedNote, generated_note, real_bytes
 
-LOOK_ALIKES = (
-    "yes No on OFF y N true False null Null NULL ~ 0 08 0123 0o17 0x1F 0b1 1_000 1e3 1E-3 12e03 .5 5. +7 -5 .inf -.Inf .NaN "
-    "12:30 1:2:3 190:20:30.15 2026-03-01 2026-3-1 2026-03-01T10:00:00+02:00 = << - -- --- ... ? : :: , [ ] { } # & * ! | > "
-    "' \" % @ ` a: a:b a #b #b *star* &amp !t -x ?x :x [x {x x] |x >x %x @x `x` 'x' \"x\" x'x null,"
-).split(" ") + ["", " ", " a", "a ", "a: b", "a #b", "a\nb", "\n", "\r", "a\r\nb", "\t", "a\tb", "\\", "\\n", '"\\"']
+LOOK_ALIKES = r"""
+yes No on OFF y N true False null Null NULL ~ 0 08 0123 0o17 0x1F 0b1 1_000 1e3 1E-3 12e03 .5 5. +7 -5 .inf
+-.Inf .NaN 12:30 1:2:3 190:20:30.15 2026-03-01 2026-3-1 2026-03-01T10:00:00+02:00 = << - -- --- ... ? : :: , [ ]
+{ } # & * ! | > ' " % @ ` a: a:b a #b #b *star* &amp !t -x ?x :x [x {x x] |x >x %x @x `x` 'x' "x" x'x null, 0?
+""".split()  # noqa: SIM905
 LOOK_ALIKES += [
+    "",
+    " ",
+    " a",
+    "a ",
+    "a: b",
+    "a #b",
+    "a\nb",
+    "\n",
+    "\r",
+    "a\r\nb",
+    "\t",
+    "a\tb",
+    "\\",
+    "\\n",
+    '"\\"',
     "\x00",
     "\x07",
     "\x1b[0m",
@@ -41,9 +56,9 @@ LOOK_ALIKES += [
     "\u2028",
     "\u2029",
     "\u3000",
-    "\ufeff",
+    "﻿",
     "👩‍🚀",
-    "می‌خواهم",
+    "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
 ]
 
 TEXT = st.one_of(st.text(max_size=30), st.sampled_from(LOOK_ALIKES))
@@ -56,6 +71,12 @@ VALUE: st.SearchStrategy[Value] = st.recursive(
 RANDOM = st.randoms(use_true_random=False)
 
 
+def depth(value: object) -> int:
+    """How many collections stand inside each other, the outermost counted."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return 0 if inner is None else 1 + max(map(depth, inner), default=0)
+
+
 def read_back(block: str) -> object:
     return {key: entry.node.plain_value() for key, entry in read(split(f"---\n{block}---\n")).entries.items()}
 
@@ -63,10 +84,11 @@ def read_back(block: str) -> object:
 @given(st.dictionaries(KEY, VALUE, max_size=4), st.sampled_from(["\n", "\r\n"]))
 @example({"a": [[["x"]], {"b": {"c": [{"d": "e"}]}}]}, "\n")
 def test_what_is_rendered_is_read_back(fields: dict[str, Value], newline: str) -> None:
-    try:
+    if depth(fields) > MAX_DEPTH:
+        with pytest.raises(Unreadable, match="deep"):
+            read_back(render_block(fields, newline))
+    else:
         assert read_back(render_block(fields, newline)) == fields
-    except Unreadable as err:
-        assert "deep" in err.message  # the one thing a value may be too much of here
 
 
 @given(TEXT)
@@ -77,7 +99,7 @@ def test_a_rendered_text_is_the_same_text_to_readers_with_types(text: str) -> No
     assert loaded == {"a": text, "b": [text], "c": [{"d": text}], "e": {"f": text}}
 
 
-@pytest.mark.parametrize("text", "1e3 0o17 08 .5 5. 12e03 +7 0123 -5 1.5E+3".split())
+@pytest.mark.parametrize("text", ["1e3", "0o17", "08", ".5", "5.", "12e03", "+7", "0123", "-5", "1.5E+3"])
 def test_numbers_of_yaml_1_2_are_quoted_too(text: str) -> None:
     """PyYAML reads 1e3 and 0o17 as text, newer YAML readers as numbers."""
     assert render_block({"a": text}) == f'a: "{text}"\n'
@@ -341,8 +363,7 @@ def test_an_edit_of_any_text_succeeds_or_is_refused(text: str, key: str, value: 
     for edit in (lambda: set_key(text, key, value), lambda: add_item(text, key, value), lambda: unset_key(text, key)):
         try:
             edited = edit()
-        except EditRefused as err:
-            assert "\n" not in err.message
+        except EditRefused:
             continue
         assert edited.endswith(split(text).body)
 
