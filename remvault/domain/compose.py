@@ -57,7 +57,7 @@ def _typed(key: str, value: Value) -> Value:
     is_typed = key in FIELDS and FIELDS[key].kind in _TYPED
     if is_typed and isinstance(value, str):
         return Plain(value)
-    if key == "provenance" and not isinstance(value, (str, Plain, Mapping)):
+    if key == "provenance" and value is not None and not isinstance(value, (str, Plain, Mapping)):
         return [_typed_entry(item) for item in value]
     return value
 
