@@ -12,13 +12,14 @@ _MARKUP = re.compile(r"^[#>\-*\s]+|`{3,}\S*")
 def snippet(text: str, words: Sequence[str]) -> str:
     """Return the line with most of the query's words, cut to `WIDTH` around the first of them; "" for no text."""
     wanted = [word.casefold() for word in words if word]
-    best, best_count = "", 0
+    best, best_count = "", 0.0
     for line in text.splitlines():
         clean = _MARKUP.sub("", line).strip()
         if not clean:
             continue
         folded = clean.casefold()
-        count = sum(word in folded for word in wanted)
+        # A heading says less than a sentence: it is taken only for words that stand nowhere else.
+        count = sum(word in folded for word in wanted) - 0.5 * line.lstrip().startswith("#")
         if not best or count > best_count:
             best, best_count = clean, count
         if wanted and best_count == len(wanted):

@@ -28,7 +28,7 @@ class Entry:
     commit: str
     op: str
     ids: tuple[str, ...]  # memories changed; empty when none could be read
-    actor: str | None
+    actor: str  # the trailer's, else the author of the commit as a user
     reason: str | None
     time: str  # RFC 3339, the author's, with offset
     subject: str
@@ -151,7 +151,7 @@ def _told(facts: CommitFacts, operation: Operation, changes: Changes) -> Entry:
         commit=facts.id,
         op=operation.op,
         ids=operation.ids,
-        actor=operation.actor,
+        actor=operation.actor or f"user:{facts.author}",
         reason=operation.reason,
         time=facts.time.isoformat(),
         subject=_subject(facts),

@@ -23,7 +23,7 @@ from remvault.store.settling import settle
 from remvault.store.state import State, write_lock
 from remvault.store.work_tree import WorkTree
 
-__all__ = ["FileChange", "Ledger", "Mode", "Outcome"]
+__all__ = ["STAGED", "FileChange", "Ledger", "Mode", "Outcome"]
 
 _NO_GIT = "not in a git repository: run 'git init' in the vault to keep history"
 _OFF = 'not committed: [git] commit is "off"'
@@ -63,8 +63,11 @@ class Ledger:
         is_top = tree is None or self.root == tree.root
         self.prefix = "" if tree is None or is_top else f"{self.root.relative_to(tree.root).as_posix()}/"
 
-    def write(self, operation: Operation, changes: Sequence[FileChange]) -> Outcome:
+    def write(self, operation: Operation, changes: Sequence[FileChange], *, hold: str | None = None) -> Outcome:
         """Save the files and take the operation into history, as far as git allows now.
+
+        Args:
+            hold: why it may not go into history yet; the files are saved and that is all. None for nothing against it.
 
         Raises:
             UnfitForCommit: the operation holds what cannot stand in a commit message; nothing was written.
@@ -80,6 +83,9 @@ class Ledger:
             waiting = self._settle()[1]
             placed = verify(targets)
             versioned = [one for one in placed if not _stays_here(one)]
+            if hold is not None:
+                save(placed)
+                return Outcome(True, False, None, hold)
             if self.tree is None or self.state is None or self.mode == "off" or not versioned:
                 save(placed)
                 said = _NO_GIT if self.tree is None else _OFF

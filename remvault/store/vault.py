@@ -6,14 +6,14 @@ Leaves alone: how bytes reach disk and history (`ledger`), finding a note by id 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
 from remvault.domain.actors import Author
-from remvault.domain.commit_message import Operation
+from remvault.domain.commit_message import Operation, one_line
 from remvault.domain.compose import new_note
 from remvault.domain.draft import Draft, draft_fields, successor_fields
 from remvault.domain.edits import Plain, Value, add_item, remove_item, set_key, unset_key
@@ -38,6 +38,7 @@ GUARDED = {
     "supersedes": "use 'remvault supersede'",
     "superseded-by": "use 'remvault supersede'",
 }
+NOT_COMMITTED_YET = "your own version was not committed yet: commit both when the note is ready"
 _LISTS = ("list", "ids", "anchors", "relations", "entities")
 
 
@@ -183,8 +184,12 @@ class Vault:
             "update", note, [FileChange(path, data, base.blob)], act, text=data.decode("utf-8", "replace")
         )
 
-    def fix(self, repairs: Sequence[Repair], act: Act) -> list[Written]:
-        """Carry out mechanical repairs, one change each (`Remvault-Op: fix`)."""
+    def fix(self, repairs: Sequence[Repair], act: Act, *, committed: Collection[str]) -> list[Written]:
+        """Carry out mechanical repairs, one change each (`Remvault-Op: fix`).
+
+        Only notes whose path is in `committed`, those that HEAD holds as they were, are committed; whoever is still
+        writing the others does it.
+        """
         written = []
         for one in repairs:
             data = one.text.encode()
@@ -192,7 +197,8 @@ class Vault:
             if one.new_path is not None:
                 changes = [FileChange(one.new_path, data, None), FileChange(one.path, None, one.base)]
             note = parse_note(changes[0].path, data)
-            written.append(self._write("fix", note, changes, act, text=one.text))
+            hold = None if one.path in committed else NOT_COMMITTED_YET
+            written.append(self._write("fix", note, changes, act, text=one.text, hold=hold))
         return written
 
     def _compose(self, draft: Draft, act: Act) -> tuple[str, Note]:
@@ -224,13 +230,26 @@ class Vault:
         return f"{folder}/{note_filename(memory.title, memory.id, taken=_names(contained(self.root, folder)))}"
 
     def _write(
-        self, op: str, note: Note, changes: list[FileChange], act: Act, *, text: str, supersedes: tuple[str, ...] = ()
+        self,
+        op: str,
+        note: Note,
+        changes: list[FileChange],
+        act: Act,
+        *,
+        text: str,
+        supersedes: tuple[str, ...] = (),
+        hold: str | None = None,
     ) -> Written:
+        """Hand one change to the ledger. A note with errors is saved but stays out of history, as with the hook."""
         memory = note.memory
         problems = tuple(one for one in note_problems(note, is_embedded=self.is_embedded) if one.severity != "info")
+        errors = [one for one in problems if one.severity == "error"]
+        if errors:
+            hold = f"the note has errors ({errors[0].code} {errors[0].message}): mend it, then commit it"
+        title = memory.title or note.path
         operation = Operation(
             op=op,
-            title=memory.title or note.path,
+            title=title if op in ("new", "supersede") else one_line(title),
             ids=(memory.id,) if memory.id else (),
             supersedes=supersedes,
             scope=memory.owner,
@@ -238,7 +257,7 @@ class Vault:
             session=act.author.session,
             reason=act.reason,
         )
-        outcome = None if act.dry_run else self.ledger.write(operation, changes)
+        outcome = None if act.dry_run else self.ledger.write(operation, changes, hold=hold)
         return Written(op, memory.id or "", changes[0].path, text, outcome, supersedes, problems)
 
 
@@ -258,11 +277,10 @@ def apply_edit(text: str, edit: FieldEdit) -> str:
     if edit.how == "=":
         return set_key(text, edit.key, [value] if is_list and not isinstance(value, (list, tuple)) else value)
     items = value if isinstance(value, list) else [value]
+    if edit.how == "-=":
+        return remove_item(text, edit.key, lambda present: any(_is_item(present, item) for item in items))
     for item in items:
-        if edit.how == "+=":
-            text = add_item(text, edit.key, item)
-        else:
-            text = remove_item(text, edit.key, lambda present, item=item: present == item or _names_item(present, item))
+        text = add_item(text, edit.key, item)
     return text
 
 
@@ -288,9 +306,11 @@ def parse_value(key: str, typed: str) -> Value:
     return value if value is not None else typed
 
 
-def _names_item(present: object, item: Value) -> bool:
-    """Whether plain text names a mapping by what identifies it: an anchor's `at`, an entity's `name`, a target."""
-    return isinstance(present, dict) and any(present.get(key) == item for key in ("at", "name", "target"))
+def _is_item(present: object, item: Value) -> bool:
+    """Whether an item is meant: it is equal, or a mapping called so by its `at`, `name` or `target`."""
+    return present == item or (
+        isinstance(present, dict) and any(present.get(key) == item for key in ("at", "name", "target"))
+    )
 
 
 def _refuse_guarded(key: str) -> None:

@@ -218,8 +218,9 @@ class OpenVault:
 
     def head_blobs(self) -> Mapping[str, str]:
         """Blob ids of the notes in HEAD by vault-relative path; empty outside git and before the first commit."""
-        if self.repository is None:
+        if self.work_tree is None or head(self.work_tree, self.surroundings.environ).commit is None:
             return {}
+        assert self.repository is not None
         return self.repository.blob_ids("HEAD", self.prefix)
 
     def view(self) -> View:

@@ -6,7 +6,7 @@ Each takes an open vault and returns a value with `answer()`, the JSON that the 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -205,12 +205,11 @@ def log(vault: OpenVault, name: str | None = None, *, limit: int = 30) -> list[E
     if vault.repository is None:
         raise UserError("the vault is not in a git repository, so it has no history", hint="run 'git init' there")
     view = vault.view()
-    if name is not None:
-        row = view.find(name)
-        return history(vault.repository, vault.prefix, path=row.path, memory_id=row.id, limit=limit)
-    entries = history(vault.repository, vault.prefix, limit=limit)
+    row = view.find(name) if name is not None else None
+    path, memory_id = (row.path, row.id) if row is not None else (None, None)
+    entries = history(vault.repository, vault.prefix, path=path, memory_id=memory_id, limit=limit)
     hidden = {row.id for row in view.snapshot.rows.values() if row.id and not view.sees(row)}
-    return [entry for entry in entries if _is_visible(entry, view, hidden)]
+    return [_seen(entry, hidden) for entry in entries if _is_visible(entry, view, hidden)]
 
 
 def status(vault: OpenVault, *, settle: bool = True) -> Status:
@@ -262,6 +261,14 @@ def _is_visible(entry: Entry, view: View, hidden: Collection[str | None]) -> boo
     if entry.scope is not None and entry.scope not in view.owners:
         return False
     return not entry.ids or any(one not in hidden for one in entry.ids)
+
+
+def _seen(entry: Entry, hidden: Collection[str | None]) -> Entry:
+    """An entry without what it says of hidden memories; a subject that may name them is left out with them."""
+    ids = tuple(one for one in entry.ids if one not in hidden)
+    if ids == entry.ids:
+        return entry
+    return replace(entry, ids=ids, subject=f"{entry.op}: {len(ids)} of the memories here", reason=None)
 
 
 def _persons_only(vault: OpenVault) -> None:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from remvault.store.vault import Written
 
 
+_FIX_ROUNDS = 4
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """What a check found."""
@@ -79,9 +82,17 @@ def check(
     checked = _checked(vault, tree, only)
     if not fix:
         return _report(checked)
-    found = repairs(tree, checked, new_id=lambda: memory_id(vault.surroundings.entropy(8)))
-    written = vault.vault.fix(found, vault.act(dry_run=dry_run))
-    return _report(_checked(vault, tree, only), written)
+    written: list[Written] = []
+    # One repair may uncover another: a block that can be read at last may lack its id.
+    for _ in range(1 if dry_run else _FIX_ROUNDS):
+        found = repairs(tree, checked, new_id=lambda: memory_id(vault.surroundings.entropy(8)))
+        if not found:
+            break
+        head = vault.head_blobs()
+        committed = {one.path for one in found if head.get(one.path) == one.base}
+        written += vault.vault.fix(found, vault.act(dry_run=dry_run), committed=committed)
+        checked = _checked(vault, tree, only)
+    return _report(checked, written)
 
 
 def reindex(vault: OpenVault) -> Snapshot:

@@ -19,6 +19,7 @@ def verb(
     as_json: Json = False,
 ) -> None:
     """Make a vault here; safe to repeat."""
+    from remvault.surfaces.cli.told import pending_line
     from remvault.surfaces.making import init
 
     run = of(ctx)
@@ -35,7 +36,7 @@ def verb(
     if made.git_init:
         run.screen.say(f"no git repository here: {'would run' if dry_run else 'ran'} git init")
     if made.outcome is not None and made.outcome.pending:
-        run.screen.say(f"saved, not committed: {made.outcome.pending}")
+        run.screen.say(pending_line(made.outcome.pending))
 
     def as_text() -> str:
         kind = "an embedded vault" if made.kind == "embedded" else "a standalone vault"
