@@ -12,7 +12,7 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from remvault.domain.note import blob_id
+from remvault.domain.blobs import blob_id
 from remvault.errors import ConflictError, RemvaultError
 
 # Dot-files, so no tree takes one for a note; a vault's .gitignore names the pattern.

@@ -6,7 +6,9 @@ Leaves alone: when to commit at all (ledger), HEAD and settings (work_tree), the
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 from functools import cached_property
 from typing import TypeVar
@@ -14,10 +16,13 @@ from typing import TypeVar
 import pygit2
 from pygit2.enums import FileMode, ObjectType, RepositoryOpenFlag, SortMode
 
-from remvault.domain.note import blob_id
+from remvault.domain.blobs import blob_id
 from remvault.errors import GitError
+from remvault.store.files import SaveFailed, read_regular
 from remvault.store.git_command import CommandRepository, git_accepts
 from remvault.store.identity import Person
+from remvault.store.index_file import IndexFile, IndexHeld
+from remvault.store.index_format import StagedFile, UnknownIndex
 from remvault.store.repository import (
     EXECUTABLE_MODE,
     FILE_MODE,
@@ -118,7 +123,12 @@ class Repository:
     def staged_entries(self, prefix: str) -> Mapping[str, tuple[int, str]]:
         """See GitRepository."""
         prefix = folder_prefix(prefix)
-        return self._with_index(lambda index: _staged(index, prefix), lambda git: git.staged_entries(prefix))
+        try:
+            index = self._index
+            index.read(False)  # reads again exactly when the file's checksum is another
+        except (pygit2.GitError, OSError):
+            return self._command.staged_entries(prefix)
+        return _staged(index, prefix)
 
     def staged_blob_ids(self, prefix: str) -> dict[str, str]:
         """See GitRepository."""
@@ -127,13 +137,13 @@ class Repository:
     def staged_blobs(self, paths: Sequence[str]) -> Mapping[str, str | None]:
         """See GitRepository."""
 
-        def look(index: pygit2.Index) -> Mapping[str, str | None]:
-            in_conflict = _conflicts(index)
-            return {
-                path: "" if path in in_conflict else str(index[path].id) if path in index else None for path in paths
-            }
-
-        return self._with_index(look, lambda git: git.staged_blobs(paths))
+        try:
+            found = self._file.find(list(paths))
+        except (UnknownIndex, OSError):
+            return self._command.staged_blobs(paths)
+        return {
+            path: None if entry is None else "" if entry.is_in_conflict else entry.blob for path, entry in found.items()
+        }
 
     def read_blob(self, blob: str) -> bytes:
         """See GitRepository."""
@@ -198,21 +208,20 @@ class Repository:
 
     def stage(self, changes: Mapping[str, str | None]) -> None:
         """See GitRepository."""
-        modes = {path: self._staged_mode(path) for path, blob in changes.items() if blob is not None}
-
-        def put(index: pygit2.Index) -> None:
-            for path, blob in changes.items():
-                if blob is not None:
-                    _stage_file(index, path, blob, modes[path])
-                elif path in index:
-                    index.remove(path)
-            index.write()
-
-        self._with_index(put, lambda git: git.stage(changes))
+        files = {path: None if blob is None else self._staged_file(path, blob) for path, blob in changes.items()}
+        try:
+            self._file.swap(files)
+        except UnknownIndex:
+            self._command.stage(changes)
+        except IndexHeld as err:
+            raise IndexLocked(self.tree.git_dir / "index.lock") from err
+        except OSError as err:
+            raise GitError(f"the staged index cannot be written: {err.strerror}", hint="run 'git status'") from err
 
     def log(self, start: str) -> Iterator[CommitFacts]:
         """See GitRepository."""
-        for commit in self._git.walk(pygit2.Oid(hex=start), SortMode.TIME):
+        # By time alone, commits of one second come in no order.
+        for commit in self._git.walk(pygit2.Oid(hex=start), SortMode.TOPOLOGICAL | SortMode.TIME):
             author = commit.author
             zone = timezone(timedelta(minutes=author.offset))
             yield CommitFacts(
@@ -230,32 +239,31 @@ class Repository:
         return self._git.index if self._index_file is None else pygit2.Index(str(self.tree.root / self._index_file))
 
     @cached_property
+    def _file(self) -> IndexFile:
+        return IndexFile(self.tree.git_dir, self.tree.root)
+
+    @cached_property
     def _command(self) -> CommandRepository:
         return CommandRepository(self.tree, self.environ, self._index_file)
 
-    def _with_index(
-        self, act: Callable[[pygit2.Index], _Found], otherwise: Callable[[CommandRepository], _Found]
-    ) -> _Found:
-        """Run `act` on the staged index as it is on disk now; a kind the library cannot read goes to git itself."""
-        try:
-            index = self._index
-            index.read(False)  # reads again exactly when the file's checksum is another
-        except (pygit2.GitError, OSError):
-            return otherwise(self._command)
-        try:
-            return act(index)
-        except (pygit2.GitError, OSError) as err:
-            index.read(True)  # drop what was not written
-            lock = self.tree.git_dir / "index.lock"
-            if "lock" in str(err).lower():
-                raise IndexLocked(lock) from err
-            raise GitError(f"the staged index cannot be written: {err}", hint="run 'git status'") from err
+    def _staged_file(self, path: str, blob: str) -> StagedFile:
+        """Stage exactly this blob; where the file on disk still is it, with its times, so that git need not read it."""
+        target = self.tree.root / path
+        found: os.stat_result | None = None
+        with suppress(SaveFailed, OSError):
+            before = target.lstat()
+            data = read_regular(target)
+            if data is not None and blob_id(data) == blob and target.lstat() == before:
+                found = before
+        return StagedFile(blob, self._staged_mode(path), found)
 
-    def _staged_mode(self, path: str) -> FileMode:
+    def _staged_mode(self, path: str) -> int:
+        """The mode a staged path has already, so that an executable note stays one."""
         try:
-            return FileMode(self._index[path].mode)
-        except (KeyError, ValueError, pygit2.GitError, OSError):
-            return FileMode.BLOB
+            entry = self._file.find([path])[path]
+        except (UnknownIndex, OSError):
+            return FILE_MODE
+        return entry.mode if entry is not None and entry.mode in _REGULAR else FILE_MODE
 
     def _tree_or_none(self, rev: str) -> pygit2.Tree | None:
         return None if rev == "HEAD" and self._git.head_is_unborn else self._root_tree(rev)
@@ -299,11 +307,13 @@ class Repository:
             elif present is not None:
                 builder.remove(name)
         for name, inner in below.items():
+            if changes.get((name,)) is not None:
+                continue  # the folder gives way to a file
             present = builder.get(name)
             folder = self._build_folder(present if isinstance(present, pygit2.Tree) else None, inner)
             if folder is not None:
                 builder.insert(name, folder, FileMode.TREE)
-            elif present is not None:
+            elif isinstance(present, pygit2.Tree):
                 builder.remove(name)
         return builder.write() if len(builder) else None
 
@@ -334,20 +344,6 @@ def _conflicts(index: pygit2.Index) -> dict[str, pygit2.IndexEntry]:
     """Paths in conflict with our side, else theirs."""
     sides = ((ours or theirs) for _, ours, theirs in (index.conflicts or ()))
     return {side.path: side for side in sides if side is not None}
-
-
-def _stage_file(index: pygit2.Index, path: str, blob: str, mode: FileMode) -> None:
-    """Stage exactly this blob; where the file on disk still is it, with its times, so that status need not read it."""
-    try:
-        index.add(path)
-        staged = index[path]
-        if str(staged.id) == blob:
-            return
-        if int(staged.mode) in _REGULAR:
-            mode = FileMode(staged.mode)
-    except (KeyError, OSError, pygit2.GitError):
-        pass  # gone or changed on disk: what was committed is staged all the same
-    index.add(pygit2.IndexEntry(path, pygit2.Oid(hex=blob), mode))
 
 
 def _signature(person: Person) -> pygit2.Signature:

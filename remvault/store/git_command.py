@@ -128,8 +128,8 @@ class CommandRepository:
         """See GitRepository."""
         prefix = folder_prefix(prefix)
         before = self._run("mktree").decode().strip() if old is None else self._tree_of(old)
-        args = ("diff-tree", "-rz", "--no-renames", before, self._tree_of(new), "--", *([prefix] if prefix else []))
-        parts = _items(self._run(*args))
+        trees = (before, self._tree_of(new))
+        parts = _items(self._run("diff-tree", "-r", "-z", "--no-renames", *trees, "--", *([prefix] if prefix else [])))
         found: dict[str, tuple[str | None, str | None]] = {}
         for facts, path in zip(parts[::2], parts[1::2], strict=True):
             old_mode, new_mode, old_blob, new_blob, _ = facts[1:].split(" ")

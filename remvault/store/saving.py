@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from remvault.domain.note import blob_id
+from remvault.domain.blobs import blob_id
 from remvault.errors import RemvaultError
 from remvault.store.files import (
     FileChanged,

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from remvault.errors import GitError
+from remvault.store.index_file import is_own_lock
 
 # Settings of git that anything of ours asks for; read in one process.
 _ASKED = (
@@ -159,8 +160,10 @@ def busy_with(tree: WorkTree, *, now: datetime | None = None) -> str | None:
 
 
 def index_lock(tree: WorkTree, *, now: datetime | None = None) -> str | None:
-    """Name the lock on the staged index and its age, or None when there is none."""
+    """Name the lock on the staged index and its age; None when there is none, or a killed process of ours left it."""
     path = tree.git_dir / "index.lock"
+    if is_own_lock(tree.git_dir):
+        return None
     try:
         made = datetime.fromtimestamp(path.lstat().st_mtime, UTC)
     except OSError:

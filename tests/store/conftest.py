@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from remvault.domain.blobs import blob_id
 from remvault.domain.commit_message import Operation
-from remvault.domain.note import blob_id
 from remvault.store.ledger import FileChange, Ledger, Mode, Outcome
 from remvault.store.state import open_state
 from remvault.store.work_tree import find_work_tree

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from remvault.domain.note import blob_id
+from remvault.domain.blobs import blob_id
 from remvault.store.files import FileChanged, SaveFailed, create_exclusive, remove, rename, replace
 
 
@@ -120,7 +120,7 @@ def test_a_killed_writer_leaves_the_old_or_the_new_text_and_never_a_part(tmp_pat
     path.write_bytes(texts[0])
     script = (
         "import sys; from pathlib import Path; from remvault.store.files import replace;"
-        "from remvault.domain.note import blob_id\n"
+        "from remvault.domain.blobs import blob_id\n"
         "path = Path(sys.argv[1]); texts = [c * 200_000 for c in (b'a', b'b')]\n"
         "now = texts.index(path.read_bytes()); print('go', flush=True)\n"
         "while True:\n"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from remvault.domain.blobs import blob_id
 from remvault.domain.commit_message import Operation, UnfitForCommit, parse
-from remvault.domain.note import blob_id
 from remvault.store.files import FileChanged, SaveFailed
 from remvault.store.ledger import FileChange, Outcome
 from remvault.store.note_paths import PathRefused
