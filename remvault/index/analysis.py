@@ -60,6 +60,7 @@ _MARKDOWN = frozenset(
 _LETTERS_WITHOUT_MARK = str.maketrans(
     {"ß": "ss", "ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ς": "σ"}
 )
+PREFIXES = ".-:$@#~/"  # what a name may begin with: .NET --flag ::1 $PATH @name #12 ~/x
 _MAX_PARTS = 16
 _CACHE_SIZE = 200_000
 
@@ -155,7 +156,7 @@ def spell(token: str) -> tuple[str, tuple[str, ...]]:
     if token.endswith(("'s", "'S")):
         token = token[:-2]
     whole = token.lower()[:MAX_TERM]
-    name = token.lstrip(".-:$@#~/")
+    name = token.lstrip(PREFIXES)
     base = re.sub(r"(?:\+\+\d*|#)\Z", "", name)
     parts: dict[str, None] = {}
     if base != name:

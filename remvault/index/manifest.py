@@ -74,6 +74,7 @@ class Manifest:
     rows: dict[str, RawRow] = field(default_factory=dict)
     totals: dict[str, Totals] = field(default_factory=lambda: {NOTES: Totals(), SECTIONS: Totals()})
     dead_json: str = "{}"
+    files: dict[str, list[int]] | None = None  # index file: what its stat was; None if never saved
     stamp: str = ""  # digest of the file it was loaded from; "" if it was not
 
     def dead(self) -> dict[str, Dead]:
@@ -85,7 +86,7 @@ class Manifest:
         totals = {kind: Totals(one.documents, list(one.tokens)) for kind, one in self.totals.items()}
         return Manifest(
             self.flavour, self.generation, self.whoosh, self.next_number, self.head, dict(self.head_only),
-            dict(self.rows), totals, self.dead_json,
+            dict(self.rows), totals, self.dead_json, self.files,
         )  # fmt: skip
 
 
@@ -109,8 +110,7 @@ def load(caches: Path, flavour: str) -> Manifest:
     header = json.loads(header_line)
     if header.get("version") != MANIFEST_VERSION or header.get("flavour") != flavour:
         raise BadManifest("it was made by another version or with other settings")
-    found = _fingerprints(caches / INDEX_FOLDER)
-    if any(found.get(name) != values for name, values in header["files"].items()):
+    if not _is_untouched(caches, header["files"]):
         raise BadManifest("index files were changed")
     with _no_collection():
         rows = {row[PATH]: row for row in json.loads(rows_line)}
@@ -124,8 +124,14 @@ def load(caches: Path, flavour: str) -> Manifest:
         rows,
         {kind: Totals(*values) for kind, values in header["totals"].items()},
         dead_line.decode(),
+        header["files"],
         digest.decode("latin-1"),
     )
+
+
+def goes_with(caches: Path, manifest: Manifest) -> bool:
+    """Whether the index files on disk are still those of this manifest, not of an older or a newer one."""
+    return manifest.files is None or _is_untouched(caches, manifest.files)
 
 
 def read_stamp(caches: Path) -> str | None:
@@ -145,7 +151,7 @@ def save(caches: Path, manifest: Manifest) -> None:
     """
     rows_line = json.dumps(list(manifest.rows.values()), **_DUMP)
     temporary = caches / f"{MANIFEST_FILE}.{os.getpid()}.tmp"
-    files = _fingerprints(caches / INDEX_FOLDER)
+    manifest.files = files = _fingerprints(caches / INDEX_FOLDER)
     header = {
         "version": MANIFEST_VERSION,
         "flavour": manifest.flavour,
@@ -197,6 +203,11 @@ def _fingerprints(folder: Path) -> dict[str, list[int]]:
     except OSError:
         return {}  # no folder, or one that cannot be listed: as if empty
     return dict(sorted(found.items()))
+
+
+def _is_untouched(caches: Path, files: dict[str, list[int]]) -> bool:
+    found = _fingerprints(caches / INDEX_FOLDER)
+    return all(found.get(name) == values for name, values in files.items())
 
 
 def _digest(data: bytes) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from remvault.index import words
-from remvault.index.analysis import FOLD, MAX_TERM, STEM, Analyzer, fold, is_sign, is_unspaced, spell, tokens
+from remvault.index.analysis import FOLD, MAX_TERM, PREFIXES, STEM, Analyzer, fold, is_sign, is_unspaced, spell, tokens
 
 Kind = Literal["exact", "sign", "bigram", "joined", "form", "fold", "part", "stem"]
 # What a match through each kind is worth next to the word as typed.
@@ -87,7 +87,7 @@ def _words(token: str, analyzer: Analyzer) -> list[QueryWord]:
     whole, parts = spell(token)
     terms: dict[str, Kind] = {whole: "exact"}
     joined = "".join(char for char in whole if char.isalnum())
-    if parts and joined != whole:
+    if joined in parts and joined != whole.lstrip(PREFIXES):
         terms.setdefault(joined, "joined")
     is_english = analyzer.language == "english"
     if is_english and whole in words.STOP_WORDS:

@@ -101,10 +101,12 @@ class _Task:
             return self._in_memory(is_stale=True)
         return self._overlay(seen)
 
-    def recover(self, reason: str) -> View:
-        """The view anew, after the index proved damaged while it was read."""
+    def recover(self, reason: str, attempt: int) -> View:
+        """The view anew, after the index proved unusable while it was read: the first time, then the second, ..."""
+        if attempt == 0:  # another process may just have written the next generation
+            return self.run()
         self._notices.append(f"rebuilding the text index: {reason}")
-        return self.run(rebuild=True)
+        return self.run(rebuild=True) if attempt == 1 else self._in_memory(is_stale=True)
 
     def _load(self, *, tell: bool = False) -> Manifest | None:
         assert self._caches is not None
@@ -341,7 +343,11 @@ class _Task:
         assert known.generation is not None
         if known.whoosh != WHOOSH_VERSION:
             raise DamagedIndex(f"it was written with Whoosh {known.whoosh}, this is {WHOOSH_VERSION}")
-        return TextIndex(self._caches / INDEX_FOLDER, known.generation)
+        index = TextIndex(self._caches / INDEX_FOLDER, known.generation)
+        # Asked after opening: what is open now stays as it is, even when another process replaces the files.
+        if not manifests.goes_with(self._caches, known):
+            raise DamagedIndex("another process has replaced it")
+        return index
 
     def _view(self, manifest: Manifest, seen: Seen, *, is_stale: bool = False) -> View:
         skipped = sorted([*seen.scan.skipped, *seen.unreadable], key=Problem.sort_key)

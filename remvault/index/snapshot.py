@@ -75,9 +75,9 @@ class View:
 class Snapshot:
     """A vault as it was when `reconcile` looked. Not shared between threads."""
 
-    def __init__(self, view: View, rebuild: Callable[[str], View]) -> None:
-        """`rebuild` makes a view anew when the index proves damaged; it is told why."""
-        self._rebuild = rebuild
+    def __init__(self, view: View, recover: Callable[[str, int], View]) -> None:
+        """`recover` makes a view anew when the index proves unusable; it is told why, and how often it was asked."""
+        self._recover = recover
         self._set(view)
 
     def _set(self, view: View) -> None:
@@ -150,11 +150,12 @@ class Snapshot:
         return self._whole(lambda: self._records(wanted))
 
     def _whole(self, look: Callable[[], T]) -> T:
-        """Answer from an index that holds together, rebuilding it if it does not."""
-        try:
-            return look()
-        except DamagedIndex as err:
-            self._set(self._rebuild(str(err)))
+        """Answer from an index that holds together, whatever it takes: the last attempt needs no disk."""
+        for attempt in range(3):
+            try:
+                return look()
+            except DamagedIndex as err:
+                self._set(self._recover(str(err), attempt))
         return look()
 
     def _match(

@@ -211,8 +211,10 @@ def _codec() -> W3Codec:
 
 
 def _begin(folder: Path) -> Any:
-    if folder.exists():
+    if folder.is_dir():
         shutil.rmtree(folder)
+    else:
+        folder.unlink(missing_ok=True)
     folder.mkdir(parents=True, mode=0o700)
     return FileIndex.create(FileStorage(str(folder)), _SCHEMA, _NAME)
 

@@ -38,6 +38,7 @@ IRREGULAR: dict[str, frozenset[str]] = {
     for group in _IRREGULAR_GROUPS.strip().replace("\n", "|").split("|")
     for word in group.split()
 }
+_LONGEST = 32  # letters; what is longer is no English word
 _VOWEL = re.compile(r"[aeiouy]")
 _SIBILANT = ("s", "x", "z", "ch", "sh")
 _DOUBLED = re.compile(r"[^aeiou][aeiou]([bdgklmnprtv])\Z")  # stop -> stopped; no harm where English does not double
@@ -48,7 +49,7 @@ def inflections(word: str) -> list[str]:
 
     Some are no words at all; they cost a look-up and match nothing. Empty for what is no plain word.
     """
-    if len(word) < 2 or not (word.isascii() and word.isalpha()):
+    if not (2 <= len(word) <= _LONGEST and word.isascii() and word.isalpha()):
         return []
     if len(word) == 2:
         return sorted({word + "s", *IRREGULAR.get(word, ())})
@@ -57,7 +58,7 @@ def inflections(word: str) -> list[str]:
     roots = bases if bases and (word.endswith("s") or len(word) > 5) else bases | {word}
     found = set(IRREGULAR.get(word, ())) | roots
     for root in roots:
-        found |= _inflect(root)
+        found |= _inflect(root) | IRREGULAR.get(root, frozenset())
     return sorted(found - {word})
 
 

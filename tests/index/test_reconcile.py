@@ -1,0 +1,303 @@
+"""Before every read the index is brought up to date with the files, whatever happened to them."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from remvault.domain.note import blob_id
+from remvault.index import building
+from remvault.index.reconcile import NoteSource, reconcile
+from remvault.store.state import State
+from tests.index.answers import answers
+from tests.index.conftest import IndexedVault, ask, found
+from tests.vaults import note_text
+
+MakeVault = Callable[[str], IndexedVault]
+
+
+def test_an_edit_a_new_note_a_move_and_a_deletion_are_seen_at_once(vault: IndexedVault) -> None:
+    first = vault.write("global/a.md", id="m-a", body="original words\n")
+    assert vault.find("original") == ["global/a.md"]
+    vault.write("global/a.md", id="m-a", body="rewritten words\n")
+    vault.write("global/b.md", id="m-b", body="another words\n")
+    assert vault.find("original") == []
+    assert vault.find("rewritten") == ["global/a.md"]
+    assert vault.find("another") == ["global/b.md"]
+    (vault.root / "moved").mkdir()
+    first.rename(vault.root / "moved" / "c.md")
+    assert vault.find("rewritten") == ["moved/c.md"]
+    (vault.root / "global/b.md").unlink()
+    assert vault.find("words") == ["moved/c.md"]
+    assert set(vault.look().rows) == {"moved/c.md"}
+
+
+def test_nothing_changed_writes_nothing_and_reads_no_note(vault: IndexedVault) -> None:
+    vault.write("a.md")
+    settle(vault)
+    before = listing(vault.state.caches)
+    source = NoteSource(vault.root, tree=Untouchable(vault.root))
+    snapshot = reconcile(source, vault.state)
+    assert list(snapshot.rows) == ["a.md"]
+    assert listing(vault.state.caches) == before
+    assert not snapshot.is_stale
+
+
+def test_only_what_changed_is_parsed(vault: IndexedVault) -> None:
+    for number in range(30):
+        vault.write(f"n{number}.md", id=f"m-{number}")
+    settle(vault)
+    vault.write("n7.md", id="m-7", body="changed\n")
+    told: list[tuple[int, int]] = []
+    reconcile(vault.source(), vault.state, progress=lambda done, total: told.append((done, total)))
+    assert told == [(1, 1)]
+
+
+def test_a_touched_file_with_the_same_bytes_is_not_parsed_again(vault: IndexedVault) -> None:
+    path = vault.write("a.md")
+    generation = vault.look().generation
+    os.utime(path, (1, 1))
+    assert vault.look().generation == generation
+
+
+@pytest.mark.parametrize("when", [1, 2_000_000_000, 4_000_000_000])
+def test_r60_a_change_is_found_by_content_whatever_the_clock_says(vault: IndexedVault, when: int) -> None:
+    """A file stamped in the past or the future, edited to the same size, with its time set back."""
+    path = vault.write("a.md", body="first word\n")
+    os.utime(path, (when, when))
+    assert vault.find("first") == ["a.md"]
+    vault.write("a.md", body="other word\n")
+    os.utime(path, (when, when))
+    assert vault.find("first") == []
+    assert vault.find("other") == ["a.md"]
+
+
+def test_two_saves_within_one_tick_are_told_apart(vault: IndexedVault) -> None:
+    """Same size, same inode, and times no clock can tell apart."""
+    for number in range(20):
+        vault.write("a.md", body=f"word{number:02}\n")
+        assert vault.find(f"word{number:02}") == ["a.md"]
+        assert number == 0 or vault.find(f"word{number - 1:02}") == []
+
+
+def test_a_note_that_cannot_be_read_is_named_keeps_no_row_and_is_tried_again(vault: IndexedVault) -> None:
+    vault.write("a.md", id="m-a", body="steady\n")
+    vault.write("b.md", id="m-b", body="flaky\n")
+    assert vault.find("flaky") == ["b.md"]
+    vault.write("b.md", id="m-b", body="flaky still\n")
+    tree = Flaky(vault.root, "b.md")
+    broken = reconcile(NoteSource(vault.root, tree=tree), vault.state)
+    assert found(broken, "flaky") == []
+    assert "b.md" not in broken.rows
+    assert [(one.code, one.path) for one in broken.skipped] == [("RV601", "b.md")]
+    assert found(broken, "steady") == ["a.md"]
+    again = reconcile(NoteSource(vault.root, tree=tree), vault.state)
+    assert [one.path for one in again.skipped] == ["b.md"]
+    assert vault.find("flaky") == ["b.md"]
+
+
+def test_r18_links_and_special_files_are_skipped_with_a_reason(vault: IndexedVault, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.md"
+    outside.write_text(note_text("Outside", body="leaked\n"))
+    vault.write("a.md")
+    (vault.root / "loop").symlink_to(".")
+    (vault.root / "leak.md").symlink_to(outside)
+    (vault.root / "gone.md").symlink_to("nowhere")
+    os.mkfifo(vault.root / "pipe.md")
+    snapshot = vault.look()
+    assert set(snapshot.rows) == {"a.md"}
+    assert found(snapshot, "leaked") == []
+    assert [one.path for one in snapshot.skipped] == ["gone.md", "leak.md", "loop", "pipe.md"]
+
+
+def test_r48_working_files_of_editors_are_never_notes(vault: IndexedVault) -> None:
+    vault.write("note.md", body="deploy\n")
+    for name in ("note~.md", ".#note.md", "4913", ".note.md.swp", "#note.md#"):
+        shutil.copy(vault.root / "note.md", vault.root / name)
+    assert vault.find("deploy") == ["note.md"]
+    assert set(vault.look().rows) == {"note.md"}
+
+
+def test_head_is_asked_only_when_it_moved(vault: IndexedVault) -> None:
+    path = vault.write("a.md", id="m-a")
+    vault.write("b.md", id="m-b")
+    vault.head, vault.head_blobs = "c1", {"a.md": blob_id(path.read_bytes()), "c.md": "0" * 40}
+    rows = vault.look().rows
+    assert (rows["a.md"].is_committed, rows["b.md"].is_committed) == (True, False)
+    vault.write("a.md", id="m-a", body="edited\n")
+    assert not vault.look().rows["a.md"].is_committed
+    assert vault.look().rows["a.md"].head_blob == vault.head_blobs["a.md"]
+    assert vault.head_calls == 1
+    vault.head, vault.head_blobs = "c2", {"a.md": blob_id(path.read_bytes())}
+    assert vault.look().rows["a.md"].is_committed
+    assert vault.head_calls == 2
+
+
+def test_a_restored_note_is_known_to_be_committed_without_asking_again(vault: IndexedVault) -> None:
+    path = vault.write("a.md")
+    data = path.read_bytes()
+    vault.head, vault.head_blobs = "c1", {"a.md": blob_id(data)}
+    vault.look()
+    path.unlink()
+    assert dict(vault.look().rows) == {}
+    path.write_bytes(data)
+    assert vault.look().rows["a.md"].is_committed
+    assert vault.head_calls == 1
+
+
+def test_no_head_means_nothing_is_committed(vault: IndexedVault) -> None:
+    vault.write("a.md")
+    assert vault.look().rows["a.md"].head_blob is None
+    assert vault.head_calls == 0
+
+
+def test_r37_branches_to_and_fro_leave_no_hit_of_the_other(vault: IndexedVault, make_vault: MakeVault) -> None:
+    """All notes rewritten and some on one branch only; searched at once after each switch."""
+
+    def check_out(branch: str) -> None:
+        shutil.rmtree(vault.root)
+        vault.root.mkdir()
+        for number in range(40 if branch == "main" else 50):
+            vault.write(f"n{number}.md", id=f"m-{number}", body=f"{branch} words deploy\n")
+
+    for turn in range(10):
+        branch, other = ("main", "topic") if turn % 2 == 0 else ("topic", "main")
+        check_out(branch)
+        snapshot = vault.look()
+        assert found(snapshot, other) == []
+        assert len(found(snapshot, branch)) == len(snapshot.rows)
+        for path, row in snapshot.rows.items():
+            assert row.blob == blob_id((vault.root / path).read_bytes())
+    assert answers(vault.look()) == answers(vault.look(in_memory=True))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_index_updated_piece_by_piece_equals_a_fresh_one(vault: IndexedVault, tmp_path: Path, seed: int) -> None:
+    """Random edits, moves and deletions, looked at in between: same rows, same evidence, same order, same records."""
+    chance = random.Random(seed)
+    for _ in range(14):
+        change_something(vault, chance)
+        piecewise = vault.look()
+    fresh_state = State(tmp_path / "fresh", tmp_path / "shared")
+    fresh = reconcile(vault.source(), fresh_state)
+    assert not fresh.notices
+    assert answers(piecewise) == answers(fresh) == answers(vault.look(in_memory=True))
+
+
+def test_many_small_updates_leave_few_segments(vault: IndexedVault) -> None:
+    vault.write("base.md", id="m-base", body="deploy\n")
+    for number in range(40):
+        vault.write(f"n{number % 25}.md", id=f"m-{number % 25}", body=f"deploy {number}\n")
+        vault.look()
+    assert len(list((vault.state.caches / "text-index").glob("*.trm"))) <= 9
+    assert answers(vault.look()) == answers(vault.look(in_memory=True))
+
+
+def test_a_build_in_several_processes_equals_one_in_memory(
+    vault: IndexedVault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = random.Random(3)
+    for _ in range(12):
+        change_something(vault, chance)
+    monkeypatch.setattr(building, "PARALLEL_FROM", 2)
+    told: list[tuple[int, int]] = []
+    snapshot = reconcile(vault.source(), vault.state, progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (len(snapshot.rows), len(snapshot.rows))
+    assert not (vault.state.caches / "text-index.parts").exists()
+    assert answers(snapshot) == answers(vault.look(in_memory=True))
+    vault.write("later.md", id="m-later", body="deploy later\n")
+    assert answers(vault.look()) == answers(vault.look(in_memory=True))
+
+
+def test_another_language_or_kind_of_vault_is_another_index(vault: IndexedVault) -> None:
+    vault.write("a.md", body="Häuser bauen\n")
+    english = vault.look()
+    german = vault.look(language="german")
+    assert german.notices == ["rebuilding the text index: it was made by another version or with other settings"]
+    assert ask(german, "Haus", language="german").documents
+    assert not ask(english, "Haus").documents
+
+
+class Untouchable:
+    """A tree whose notes may be listed but not read."""
+
+    def __init__(self, root: Path) -> None:
+        from remvault.store.trees import DirectoryTree
+
+        self._tree = DirectoryTree(root)
+        self.scan = self._tree.scan
+
+    def read(self, path: str) -> bytes:
+        raise AssertionError(f"{path} was read")
+
+
+class Flaky(Untouchable):
+    """A tree in which one note cannot be read, as when permissions are wrong."""
+
+    def __init__(self, root: Path, path: str) -> None:
+        super().__init__(root)
+        self._path = path
+
+    def read(self, path: str) -> bytes:
+        from remvault.store.trees import NoteUnreadable
+
+        if path == self._path:
+            raise NoteUnreadable(path, "permission denied")
+        return self._tree.read(path)
+
+
+def settle(vault: IndexedVault) -> None:
+    """Index the vault as one whose notes were last changed long ago, so that no stat is in doubt."""
+    from remvault.index import changes
+
+    racy, changes._RACY_NS = changes._RACY_NS, -(10**15)
+    try:
+        vault.look()
+    finally:
+        changes._RACY_NS = racy
+
+
+def listing(folder: Path) -> dict[str, tuple[int, int]]:
+    return {
+        str(path.relative_to(folder)): (path.stat().st_mtime_ns, path.stat().st_size)
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+WORD_TEXT = "deploy deploys server with_lock withLock café cafe 数据库 C++ -> relational relation alpha beta gamma the of"
+WORDS = WORD_TEXT.split()
+
+
+def change_something(vault: IndexedVault, chance: random.Random) -> None:
+    """One to six random edits, new notes, moves, deletions."""
+    for _ in range(chance.randint(1, 6)):
+        paths = sorted(path for path in vault.root.rglob("*.md") if path.is_file())
+        kind = chance.random()
+        if paths and kind < 0.2:
+            chance.choice(paths).unlink()
+        elif paths and kind < 0.35:
+            target = vault.root / chance.choice("abc") / f"moved-{chance.randrange(10**6)}.md"
+            target.parent.mkdir(exist_ok=True)
+            chance.choice(paths).rename(target)
+        else:
+            number = chance.randrange(25)
+            owner = chance.choice(("a", "b", ""))
+            scope = {"scope": "project", "scope_id": owner} if owner else {}
+            status = chance.choice(("active", "active", "active", "archived", "candidate"))
+            body = " ".join(chance.choices(WORDS, k=chance.randint(3, 30)))
+            if chance.random() < 0.2:
+                body = f"# One\n\n{body}\n\n## Two {chance.choice(WORDS)}\n\n" + "filler words here. " * 100
+            vault.write(
+                f"n{number}.md",
+                chance.choice(WORDS).title(),
+                id=f"m-{number}",
+                status=status,
+                body=body + "\n",
+                **scope,
+            )
