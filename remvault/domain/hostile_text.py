@@ -5,10 +5,8 @@ from __future__ import annotations
 import unicodedata
 
 # Direction overrides and isolates, tag characters and invisible fillers hide text from a reviewer but not from a model.
-_HIDDEN = frozenset(
-    [*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0x200B, 0x200C), *range(0x2060, 0x2065)]
-    + [0x00AD, 0x180E, 0xFEFF, *range(0xE0000, 0xE0080)]
-)
+_HIDDEN_RANGES = ((0x200B, 0x200B), (0x202A, 0x202E), (0x2060, 0x2064), (0x2066, 0x2069), (0xE0000, 0xE007F))
+_HIDDEN = frozenset({0x00AD, 0x180E, 0xFEFF}).union(*(range(first, last + 1) for first, last in _HIDDEN_RANGES))
 
 
 def is_hidden(char: str) -> bool:

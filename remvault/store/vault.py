@@ -302,6 +302,8 @@ def parse_value(key: str, typed: str) -> Value:
         raise UsageError(
             f"{key}: {typed!r} is not a list: {err.message}", hint="write [a, b], quote items with signs"
         ) from err
+    if "\n" in typed or "\r" in typed or block.entries.keys() != {"value"}:
+        raise UsageError(f"{key}: {typed!r} is more than one list", hint="write [a, b] on one line")
     value = block.entries["value"].node.plain_value()
     return value if value is not None else typed
 

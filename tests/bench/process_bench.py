@@ -1,0 +1,121 @@
+"""Whole commands against bare interpreters that import the same libraries, and commits against git's own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+
+from remvault.domain.commit_message import Operation
+from remvault.store.ledger import FileChange, Ledger
+from remvault.store.state import open_state
+from remvault.store.work_tree import find_work_tree
+from tests.bench.figures import Figure, alternating_ms, median_ms
+from tests.bench.vault_generator import generate
+from tests.vaults import clean_environment, git, note_text
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def environment(home: Path) -> dict[str, str]:
+    """A home of its own with an identity, and this checkout importable."""
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "gitconfig").write_text("[user]\n\tname = Bench\n\temail = bench@example.org\n[gc]\n\tauto = 0\n")
+    return clean_environment(home) | {"PYTHONPATH": str(ROOT)}
+
+
+def make_vault(folder: Path, notes: int, env: Mapping[str, str]) -> Path:
+    """A committed, indexed standalone vault of so many notes."""
+    folder.mkdir(parents=True)
+    run([sys.executable, "-m", "remvault", "init"], folder, env)
+    generate(folder, notes)
+    git(folder, "add", ".", env=dict(env))
+    git(folder, "commit", "-qm", "notes", env=dict(env))
+    run([sys.executable, "-m", "remvault", "search", "warm up"], folder, env)
+    return folder
+
+
+def run(command: Sequence[str], cwd: Path, env: Mapping[str, str]) -> None:
+    """Run a command to its good end."""
+    subprocess.run(command, cwd=cwd, env=dict(env), check=True, capture_output=True)
+
+
+def whole_process(small: Path, large: Path, env: Mapping[str, str], *, runs: int) -> list[Figure]:
+    """`new` and `search` as a person waits for them."""
+
+    def python(code: str) -> Callable[[], None]:
+        return lambda: run([sys.executable, "-c", code], large, env)
+
+    def remvault(vault: Path, *arguments: str) -> Callable[[], None]:
+        return lambda: run([sys.executable, "-m", "remvault", *arguments], vault, env)
+
+    write = ("new", "A note for the bench", "--scope", "global", "--body", "text")
+    on_large, on_small = alternating_ms(remvault(large, *write), remvault(small, *write), runs=runs)
+    again, imports = alternating_ms(remvault(large, *write), python("import typer, pygit2"), runs=runs)
+    find = remvault(large, "--context", "project=project-1", "search", "retry queue")
+    found, peer = alternating_ms(find, python("import typer, whoosh.index"), runs=runs)
+    return [
+        _ratio("new, whole process, 10k notes : 10 notes", on_large, on_small, 2),
+        _ratio("new, whole process, 10k notes : import typer, pygit2", again, imports, 3),
+        _ratio("search, whole process, 10k notes : import typer, whoosh.index", found, peer, 4),
+    ]
+
+
+def commit_in_process(vault: Path, name: str, env: Mapping[str, str], *, runs: int) -> Figure:
+    """The commit of one new note through the ledger, beside `git commit -- path` on the same repository."""
+    tree = find_work_tree(vault)
+    assert tree is not None
+    state = open_state(tree, vault_id="bench", prefix="", user_state=vault.parent / "state")
+    ledger = Ledger(
+        vault, tree=tree, state=state, mode="auto", environ=env, clock=lambda: datetime.now(UTC), lock_timeout_s=60
+    )
+    numbers = count()
+
+    def ours() -> None:
+        number = next(numbers)
+        text = note_text(f"Ours {number}", id=f"m-ours-{number}")
+        outcome = ledger.write(
+            Operation(op="new", title=f"Ours {number}", actor="user:Bench"),
+            [FileChange(f"global/ours-{number}.md", text.encode(), None)],
+        )
+        assert outcome.committed, outcome.pending
+
+    def gits() -> None:
+        number = next(numbers)
+        path = f"global/git-{number}.md"
+        (vault / path).write_text(note_text(f"Git {number}", id=f"m-git-{number}"))
+        git(vault, "add", path, env=dict(env))
+        git(vault, "commit", "-qm", f"new: {number}", "--", path, env=dict(env))
+
+    def add_only() -> None:
+        number = next(numbers)
+        path = f"global/add-{number}.md"
+        (vault / path).write_text("x")
+        git(vault, "add", path, env=dict(env))
+        git(vault, "rm", "-qf", path, env=dict(env))
+
+    mine, theirs = alternating_ms(ours, gits, runs=runs)
+    adding = median_ms(add_only, runs=max(runs // 3, 3)) / 2
+    peer = theirs - adding  # only the commit itself is the peer, not the `git add` before it
+    return Figure(
+        f"commit of one note in process, {name} notes",
+        f"{mine:.1f} ms, git commit -- path {peer:.0f} ms: {peer / mine:.1f}x faster",
+        "3x or more",
+        peer / mine >= 3,
+    )
+
+
+def _ratio(name: str, measured: float, peer: float, most: float) -> Figure:
+    ratio = measured / peer
+    return Figure(name, f"{measured:.0f} ms : {peer:.0f} ms = {ratio:.2f}", f"at most {most}x", ratio <= most)
+
+
+def clean_process_environment() -> None:
+    """Take git's and our own variables out of this process, as a test's home does."""
+    for name in list(os.environ):
+        if name.startswith(("GIT_", "REMVAULT_")):
+            del os.environ[name]
