@@ -7,7 +7,8 @@ Leaves alone: files (saving), what waits (pending), the lock and the order of it
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -18,12 +19,14 @@ from remvault.domain.note import parse_note
 from remvault.errors import GitError
 from remvault.store.git import Repository
 from remvault.store.identity import resolve_identity
-from remvault.store.repository import Draft, GitRepository, IndexLocked, TipMoved
+from remvault.store.repository import Draft, GitRepository, IndexLocked, Made, Step, TipMoved
 from remvault.store.work_tree import Head, WorkTree, busy_with, git_config, head, index_lock, is_true
 
 Mode = Literal["auto", "stage", "off"]
 STAGED = "staged for your next commit"
-_ATTEMPTS = 8
+# The first attempts hold git's lock for the two milliseconds of the change itself, so that a person's command hardly
+# ever meets it; when somebody commits without pause, the later ones hold it from the first look on.
+_BOLD_ATTEMPTS, _ATTEMPTS = 3, 9
 # A lock younger than this belongs to a command that is running and will soon be done; an older one is left over.
 _FRESH_LOCK = timedelta(seconds=2)
 _LOCK_WAIT_S = 1.0
@@ -134,19 +137,43 @@ class Committer:
 
     def _commit(self, operation: Operation, files: Sequence[Tracked]) -> Outcome:
         """First a person's uncommitted version of a file on its own, then the operation, then our staged entries."""
-        edits: list[str] = []
-        for _ in range(_ATTEMPTS):
-            where = self.check_idle()
-            committed = {file.path: self._blob_at(where, file.path) for file in files}
-            self._check_versioned(files, committed)
-            self._check_staged(files, committed)
+        for attempt in range(_ATTEMPTS):
             try:
-                tip = self._commit_edits(files, committed, where, edits)
-                ours = self._commit_ours(operation, files, committed, Head(where.branch, tip, False))
-            except TipMoved:
-                continue
-            return Outcome(True, True, ours, self.stage({file.path: file.blob for file in files}), tuple(edits))
-        raise PutOff("the branch keeps moving: run 'remvault status'")
+                if attempt < _BOLD_ATTEMPTS:
+                    return self._try_commit(operation, files)
+                with self._holding_index():
+                    return self._try_commit(operation, files)
+            except (TipMoved, IndexLocked):
+                time.sleep(0.002 * 2**attempt)  # somebody moves the branch, or holds a lock for a moment
+        raise PutOff(self._why_stuck())
+
+    @contextmanager
+    def _holding_index(self) -> Iterator[None]:
+        deadline = time.monotonic() + _LOCK_WAIT_S
+        with ExitStack() as stack:
+            while True:
+                try:
+                    stack.enter_context(self.repository.holding_index())
+                    break
+                except IndexLocked:
+                    if time.monotonic() >= deadline or not self._lock_is_fresh():
+                        raise
+                    time.sleep(0.001)
+            yield
+
+    def _try_commit(self, operation: Operation, files: Sequence[Tracked]) -> Outcome:
+        where = self.check_idle()
+        committed = {file.path: self._blob_at(where, file.path) for file in files}
+        self._check_versioned(files, committed)
+        self._check_staged(files, committed)
+        edits = self._edit_steps(files, committed)
+        left = {file.path: file.blob for file in files if file.blob != committed[file.path]}
+        if not left:
+            self.repository.stage({file.path: file.blob for file in files})
+            return Outcome(True, True, None, None)
+        made = self._make(where, [*edits, Step(left, render(operation))])
+        trouble = None if made.trouble is None else f"{made.trouble}, {_AFTERWARDS}"
+        return Outcome(True, True, made.commits[-1], trouble, made.commits[:-1])
 
     def _stage_only(self, files: Sequence[Tracked]) -> Outcome:
         where = self.check_idle()
@@ -177,38 +204,24 @@ class Committer:
                 reason = f"you have staged another version of {file.path}: commit or unstage it"
                 raise PutOff(f"{reason}, {_AFTERWARDS}")
 
-    def _commit_edits(
-        self, files: Sequence[Tracked], committed: dict[str, str | None], where: Head, edits: list[str]
-    ) -> str | None:
-        """Commit what a person had changed before us, one commit a note, into `edits`; returns the new tip."""
-        tip = where.commit
+    def _edit_steps(self, files: Sequence[Tracked], committed: dict[str, str | None]) -> list[Step]:
+        """What a person had changed before us, one commit a note; brings `committed` up to what they will hold."""
+        steps: list[Step] = []
         for file in files:
             if file.base is None or file.base in (committed[file.path], file.blob):
                 continue
             if not self.repository.has_blob(file.base):
                 continue  # collected since: the version cannot be had back, ours still can be committed
             operation = edit_of(file.path, self.repository.read_blob(file.base))
-            tip = self._make(operation, {file.path: file.base}, Head(where.branch, tip, False))
-            edits.append(tip)
+            steps.append(Step({file.path: file.base}, render(operation)))
             committed[file.path] = file.base
-        return tip
+        return steps
 
-    def _commit_ours(
-        self, operation: Operation, files: Sequence[Tracked], committed: Mapping[str, str | None], where: Head
-    ) -> str | None:
-        changes = {file.path: file.blob for file in files if file.blob != committed[file.path]}
-        return self._make(operation, changes, where) if changes else None
-
-    def _make(self, operation: Operation, changes: Mapping[str, str | None], where: Head) -> str:
+    def _make(self, where: Head, steps: Sequence[Step]) -> Made:
         assert where.branch is not None
-        try:
-            identity = resolve_identity(self._environ, self._config, self._clock(), self._tree.root)
-            sign = is_true(self._config.get("commit.gpgsign"))
-            return self.repository.commit(Draft(where.branch, where.commit, changes, render(operation), identity, sign))
-        except TipMoved:
-            raise
-        except GitError as err:
-            raise put_off(err) from err
+        identity = resolve_identity(self._environ, self._config, self._clock(), self._tree.root)
+        sign = is_true(self._config.get("commit.gpgsign"))
+        return self.repository.commit(Draft(where.branch, where.commit, steps, identity, sign, self._config))
 
     @cached_property
     def _config(self) -> Mapping[str, str]:
@@ -216,6 +229,15 @@ class Committer:
 
     def _blob_at(self, where: Head, path: str) -> str | None:
         return None if where.commit is None else self.repository.blob_at(where.commit, path)
+
+    def _why_stuck(self) -> str:
+        held = index_lock(self._tree, now=self._clock())
+        if held is not None:
+            return f"{held}: remove it if no git command is running, {_AFTERWARDS}"
+        lock = self._tree.common_dir / "refs" / "heads" / f"{head(self._tree, self._environ).branch}.lock"
+        if lock.exists():
+            return f"{lock.name} exists ({lock}): remove it if no git command is running, {_AFTERWARDS}"
+        return "the branch keeps moving: run 'remvault status'"
 
     def _lock_is_fresh(self) -> bool:
         try:

@@ -128,6 +128,13 @@ def rename(source: Path, target: Path, base: str) -> None:
         sync_folder(source.parent)
 
 
+def sweep_parts(folder: Path) -> None:
+    """Remove what writers killed in this folder left half-made; call when no other writer can be at work."""
+    with suppress(OSError):
+        for part in folder.glob(f"{PART_PREFIX}*{PART_SUFFIX}"):
+            part.unlink(missing_ok=True)
+
+
 def sync_folder(folder: Path) -> None:
     """Wait until a folder's entries are on disk, where the system can do that."""
     with suppress(OSError):  # Windows cannot open folders, some network file systems cannot sync them

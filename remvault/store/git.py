@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta, timezone
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeVar
 
 import pygit2
@@ -18,11 +18,13 @@ from pygit2.enums import FileMode, ObjectType, RepositoryOpenFlag, SortMode
 
 from remvault.domain.blobs import blob_id
 from remvault.errors import GitError
+from remvault.store.branch_file import is_branch_file, move_branch
 from remvault.store.files import SaveFailed, read_regular
-from remvault.store.git_command import CommandRepository, git_accepts
+from remvault.store.git_command import CommandRepository, git_accepts, trouble_of
 from remvault.store.identity import Person
-from remvault.store.index_file import IndexFile, IndexHeld
-from remvault.store.index_format import StagedFile, UnknownIndex
+from remvault.store.index_file import IndexFile, IndexMoved
+from remvault.store.index_format import StagedFile, UnknownIndex, packed_times
+from remvault.store.own_lock import LockHeld
 from remvault.store.repository import (
     EXECUTABLE_MODE,
     FILE_MODE,
@@ -31,12 +33,13 @@ from remvault.store.repository import (
     Draft,
     GitRepository,
     IndexLocked,
+    Made,
     NotOwned,
     RevisionNotFound,
     TipMoved,
     folder_prefix,
 )
-from remvault.store.work_tree import WorkTree
+from remvault.store.work_tree import WorkTree, head, operation_in_progress
 
 _REGULAR = (FILE_MODE, EXECUTABLE_MODE)
 _Found = TypeVar("_Found")
@@ -189,31 +192,43 @@ class Repository:
         """See GitRepository. The library answers the usual no; git itself words, and confirms, a yes."""
         return self._command.ignored_by(path) if self._git.path_is_ignored(path) else None
 
-    def commit(self, draft: Draft) -> str:
-        """See GitRepository."""
-        tree_id = _do(lambda: self._build(draft), "a commit cannot be built")
-        if draft.sign:
-            return self._command.commit_tree(draft, str(tree_id))
-        parents = [] if draft.parent is None else [pygit2.Oid(hex=draft.parent)]
-        sides = (_signature(draft.identity.author), _signature(draft.identity.committer))
-        ref = f"refs/heads/{draft.branch}"
+    def commit(self, draft: Draft) -> Made:
+        """See GitRepository. The staged entries come first: no program may commit an index behind the branch."""
+        commits = self._make_commits(draft)
         try:
-            # With the branch's name the library refuses a tip that is not the first parent; it compares under its lock.
-            return str(self._git.create_commit(ref, *sides, draft.message, tree_id, parents))
-        except (pygit2.GitError, OSError, ValueError) as err:
-            # A moved tip and a held ref lock look alike from here; both end well after a fresh look.
-            if "parent" in str(err) or "lock" in str(err) or isinstance(err, pygit2.AlreadyExistsError):
-                raise TipMoved(draft.branch) from err
-            raise GitError(f"a commit cannot be made: {err}") from err
+            with self._file.held():
+                where = head(self.tree, self.environ)
+                if where.commit != draft.parent or operation_in_progress(self.tree) is not None:
+                    raise TipMoved(draft.branch)
+                with self._file.swapping(self._staged_files(draft.staged)):
+                    self._move(draft, commits[-1])
+        except UnknownIndex:
+            self._move(draft, commits[-1])
+            return Made(commits, trouble_of(lambda: self._command.stage(draft.staged)))
+        except IndexMoved as err:
+            raise TipMoved(draft.branch) from err
+        except LockHeld as err:
+            raise IndexLocked(self.tree.git_dir / "index.lock") from err
+        except OSError as err:
+            raise GitError(f"branch {draft.branch} cannot be moved: {err.strerror}") from err
+        return Made(commits)
+
+    @contextmanager
+    def holding_index(self) -> Iterator[None]:
+        """See GitRepository."""
+        try:
+            with self._file.held():
+                yield
+        except LockHeld as err:
+            raise IndexLocked(self.tree.git_dir / "index.lock") from err
 
     def stage(self, changes: Mapping[str, str | None]) -> None:
         """See GitRepository."""
-        files = {path: None if blob is None else self._staged_file(path, blob) for path, blob in changes.items()}
         try:
-            self._file.swap(files)
+            self._file.swap(self._staged_files(changes))
         except UnknownIndex:
             self._command.stage(changes)
-        except IndexHeld as err:
+        except (LockHeld, IndexMoved) as err:
             raise IndexLocked(self.tree.git_dir / "index.lock") from err
         except OSError as err:
             raise GitError(f"the staged index cannot be written: {err.strerror}", hint="run 'git status'") from err
@@ -246,6 +261,32 @@ class Repository:
     def _command(self) -> CommandRepository:
         return CommandRepository(self.tree, self.environ, self._index_file)
 
+    def _make_commits(self, draft: Draft) -> tuple[str, ...]:
+        """Store the commits, not yet on any branch."""
+        tree, parent = (None if draft.parent is None else self._root_tree(draft.parent)), draft.parent
+        sides = (_signature(draft.identity.author), _signature(draft.identity.committer))
+        made: list[str] = []
+        for step in draft.steps:
+            tree_id = _do(partial(self._build, tree, step.changes), "a commit cannot be built")
+            if draft.sign:
+                parent = self._command.commit_tree(str(tree_id), parent, step.message, draft)
+            else:
+                parents = [] if parent is None else [pygit2.Oid(hex=parent)]
+                make = partial(self._git.create_commit, None, *sides, step.message, tree_id, parents)
+                parent = str(_do(make, "a commit cannot be made"))
+            made.append(parent)
+            tree = self._root_tree(parent)
+        return tuple(made)
+
+    def _move(self, draft: Draft, commit: str) -> None:
+        if is_branch_file(self.tree, draft.branch):
+            move_branch(self.tree, draft, commit)
+        else:
+            self._command.update_ref(draft, commit)
+
+    def _staged_files(self, changes: Mapping[str, str | None]) -> dict[str, StagedFile | None]:
+        return {path: None if blob is None else self._staged_file(path, blob) for path, blob in changes.items()}
+
     def _staged_file(self, path: str, blob: str) -> StagedFile:
         """Stage exactly this blob; where the file on disk still is it, with its times, so that git need not read it."""
         target = self.tree.root / path
@@ -253,7 +294,9 @@ class Repository:
         with suppress(SaveFailed, OSError):
             before = target.lstat()
             data = read_regular(target)
-            if data is not None and blob_id(data) == blob and target.lstat() == before:
+            after = target.lstat()
+            is_still = (packed_times(before), before.st_ino) == (packed_times(after), after.st_ino)
+            if data is not None and blob_id(data) == blob and is_still:
                 found = before
         return StagedFile(blob, self._staged_mode(path), found)
 
@@ -284,11 +327,10 @@ class Repository:
             return None
         return found if isinstance(found, pygit2.Tree) else None
 
-    def _build(self, draft: Draft) -> pygit2.Oid:
+    def _build(self, base: pygit2.Tree | None, changes: Mapping[str, str | None]) -> pygit2.Oid:
         """Nested tree builders over the touched folders only: the cost follows their size, not the repository's."""
-        base = None if draft.parent is None else self._root_tree(draft.parent)
-        changes = {tuple(path.split("/")): blob for path, blob in draft.changes.items()}
-        return self._build_folder(base, changes) or self._git.TreeBuilder().write()
+        split = {tuple(path.split("/")): blob for path, blob in changes.items()}
+        return self._build_folder(base, split) or self._git.TreeBuilder().write()
 
     def _build_folder(
         self, base: pygit2.Tree | None, changes: Mapping[tuple[str, ...], str | None]

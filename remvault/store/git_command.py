@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +22,7 @@ from remvault.store.repository import (
     CommitFacts,
     Draft,
     IndexLocked,
+    Made,
     RevisionNotFound,
     TipMoved,
     folder_prefix,
@@ -147,60 +149,57 @@ class CommandRepository:
         source, line, pattern, _ = said.decode("utf-8", "replace").split("\0")[:4]
         return None if pattern.startswith("!") else f"{source}:{line}: {pattern}"
 
-    def commit(self, draft: Draft) -> str:
-        """See GitRepository. The tree is built in a temporary index; the person's own is not touched."""
+    def commit(self, draft: Draft) -> Made:
+        """See GitRepository. The trees are built in a temporary index; the person's own is changed once at the end."""
+        if (self.tree.git_dir / "index.lock").exists():
+            raise IndexLocked(self.tree.git_dir / "index.lock")
+        parent, made = draft.parent, []
         with tempfile.TemporaryDirectory(prefix="remvault-") as folder:
             extra = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
-            if draft.parent is not None:
-                self._run("read-tree", draft.parent, extra=extra)
-            self._run(
-                "update-index", "-z", "--index-info", stdin=self._index_info(draft.changes, draft.parent), extra=extra
-            )
-            tree_id = self._run("write-tree", extra=extra).decode().strip()
-        return self.commit_tree(draft, tree_id)
+            if parent is not None:
+                self._run("read-tree", parent, extra=extra)
+            for step in draft.steps:
+                info = self._index_info(step.changes, draft.parent)
+                self._run("update-index", "-z", "--index-info", stdin=info, extra=extra)
+                tree_id = self._run("write-tree", extra=extra).decode().strip()
+                parent = self.commit_tree(tree_id, parent, step.message, draft)
+                made.append(parent)
+        self.update_ref(draft, made[-1])
+        return Made(tuple(made), trouble_of(lambda: self.stage(draft.staged)))
 
-    def commit_tree(self, draft: Draft, tree_id: str) -> str:
-        """Commit a tree that is already stored, signed if asked, and move the branch by compare-and-swap.
-
-        Raises:
-            TipMoved: the branch is elsewhere by now.
-            GitError: signing or anything else failed; nothing was moved.
-        """
-        parents = [] if draft.parent is None else ["-p", draft.parent]
-        identity = draft.identity
-        extra = identity.author.as_environment("AUTHOR") | identity.committer.as_environment("COMMITTER")
+    def commit_tree(self, tree_id: str, parent: str | None, message: str, draft: Draft) -> str:
+        """Store a commit, signed if the draft says so; no branch is moved. Raises GitError."""
+        args = ["-c", "i18n.commitEncoding=UTF-8", "commit-tree", tree_id, "-F", "-"]
+        args += [] if parent is None else ["-p", parent]
         done = run_git(
             self.tree.root,
-            [
-                "-c",
-                "i18n.commitEncoding=UTF-8",
-                "commit-tree",
-                tree_id,
-                *parents,
-                *(["-S"] if draft.sign else []),
-                "-F",
-                "-",
-            ],
+            [*args, *(["-S"] if draft.sign else [])],
             self.environ,
-            stdin=draft.message.encode(),
+            stdin=message.encode(),
             check=False,
-            extra=extra,
+            extra=_sides(draft),
             timeout_s=_SIGNING_TIMEOUT_S,
         )
         if done.returncode != 0:
             what = "the commit cannot be signed" if draft.sign else "the commit cannot be made"
             hint = "check commit.gpgsign, user.signingkey and gpg.format, or sign once by hand" if draft.sign else None
             raise GitError(f"{what}: {first_line(done.stderr)}", hint=hint)
-        made = done.stdout.decode().strip()
-        subject = draft.message.split("\n", 1)[0]
-        expected = draft.parent or "0" * len(made)
-        args = ["update-ref", "-m", f"commit: {subject}", f"refs/heads/{draft.branch}", made, expected]
-        moved = run_git(self.tree.root, args, self.environ, check=False, extra=extra)
+        return done.stdout.decode().strip()
+
+    def update_ref(self, draft: Draft, commit: str) -> None:
+        """Move the branch by compare-and-swap; raises TipMoved or GitError."""
+        subject = draft.steps[-1].message.split("\n", 1)[0]
+        expected = draft.parent or "0" * len(commit)
+        args = ["update-ref", "-m", f"commit: {subject}", f"refs/heads/{draft.branch}", commit, expected]
+        moved = run_git(self.tree.root, args, self.environ, check=False, extra=_sides(draft))
         if moved.returncode != 0:
             if b"lock" in moved.stderr or b"expected" in moved.stderr or b"exists" in moved.stderr:
                 raise TipMoved(draft.branch)
             raise GitError(f"branch {draft.branch} cannot be moved: {first_line(moved.stderr)}")
-        return made
+
+    def holding_index(self) -> AbstractContextManager[None]:
+        """See GitRepository. The program takes and frees the lock for each change, so there is nothing to hold."""
+        return nullcontext()
 
     def stage(self, changes: Mapping[str, str | None]) -> None:
         """See GitRepository."""
@@ -267,6 +266,19 @@ class CommandRepository:
     def _try(self, *args: str, stdin: bytes = b"") -> bytes | None:
         done = run_git(self.tree.root, args, self.environ, stdin=stdin, check=False)
         return done.stdout if done.returncode == 0 else None
+
+
+def trouble_of(stage: Callable[[], None]) -> str | None:
+    """Run what lets the staged entries follow a commit that stands; returns what went wrong, or None."""
+    try:
+        stage()
+    except GitError as err:
+        return err.message if err.hint is None else f"{err.message}: {err.hint}"
+    return None
+
+
+def _sides(draft: Draft) -> dict[str, str]:
+    return draft.identity.author.as_environment("AUTHOR") | draft.identity.committer.as_environment("COMMITTER")
 
 
 def _items(output: bytes) -> list[str]:

@@ -41,12 +41,19 @@ class Person:
 
     def as_environment(self, side: str) -> dict[str, str]:
         """The variables that make git use exactly this; `side` is AUTHOR or COMMITTER."""
-        sign, offset = "-" if self.offset_min < 0 else "+", abs(self.offset_min)
         return {
             f"GIT_{side}_NAME": self.name,
             f"GIT_{side}_EMAIL": self.email,
-            f"GIT_{side}_DATE": f"@{self.time_s} {sign}{offset // 60:02d}{offset % 60:02d}",
+            f"GIT_{side}_DATE": f"@{self.time_s} {self._zone()}",
         }
+
+    def as_line(self) -> str:
+        """As git writes it into commits and reflogs."""
+        return f"{self.name} <{self.email}> {self.time_s} {self._zone()}"
+
+    def _zone(self) -> str:
+        sign, offset = "-" if self.offset_min < 0 else "+", abs(self.offset_min)
+        return f"{sign}{offset // 60:02d}{offset % 60:02d}"
 
 
 @dataclass(frozen=True, slots=True)

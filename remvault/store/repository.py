@@ -7,6 +7,7 @@ through the git program where the library cannot open a repository.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -81,15 +82,36 @@ class CommitFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """One commit of a draft."""
+
+    changes: Mapping[str, str | None]  # path from the repository's root: blob id, None removes
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
-    """A commit to be made on top of `parent`."""
+    """Commits to be made one on top of the other, the first on `parent`, of which the branch sees all or none."""
 
     branch: str  # without refs/heads/
     parent: str | None  # None before the first commit
-    changes: Mapping[str, str | None]  # path from the repository's root: blob id, None removes
-    message: str
+    steps: Sequence[Step]
     identity: Identity
     sign: bool
+    config: Mapping[str, str]  # git's settings
+
+    @property
+    def staged(self) -> dict[str, str | None]:
+        """What the staged entries of all its paths become."""
+        return {path: blob for step in self.steps for path, blob in step.changes.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """The commits of a draft, in order; `trouble` says why the staged entries could not follow."""
+
+    commits: tuple[str, ...]
+    trouble: str | None = None
 
 
 class GitRepository(Protocol):
@@ -158,13 +180,19 @@ class GitRepository(Protocol):
         """The rule that keeps an untracked path out of git, as `file:line: pattern`, or None."""
         ...
 
-    def commit(self, draft: Draft) -> str:
-        """Make a commit from the parent's tree plus the changes alone, and move the branch if it still is at `parent`.
+    def commit(self, draft: Draft) -> Made:
+        """Make the commits from the parent's tree plus the changes alone, move the branch if it still is at `parent`,
+        and let the staged entries of the paths, and only those, follow; call with our write lock held.
 
         Raises:
-            TipMoved: the branch is elsewhere by now.
+            TipMoved: the branch, or the staged index since it was last asked for, is another by now; nothing was moved.
+            IndexLocked: somebody holds the staged index; nothing was moved.
             GitError: among others, when it should be signed and cannot be.
         """
+        ...
+
+    def holding_index(self) -> AbstractContextManager[None]:
+        """Keep every other program from changing the staged index or committing it; raises IndexLocked."""
         ...
 
     def stage(self, changes: Mapping[str, str | None]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from remvault.domain.commit_message import Operation
 from remvault.errors import GitError
 from remvault.store.committing import Committer, Outcome, PutOff, Tracked, edit_of, is_kept_local, put_off
-from remvault.store.files import SaveFailed, read_regular
+from remvault.store.files import SaveFailed, read_regular, sweep_parts
 from remvault.store.pending import PendingChange, PendingOperation, Queue
 
 _BEHIND = "an earlier change of the same note waits for its commit"
@@ -76,6 +76,10 @@ def _settle_one(
 ) -> Outcome | None:
     """Commit one operation, or what became of it; None when nothing of it is left. Raises PutOff."""
     paths = [change.path for change in entry.changes]
+    is_cut_short = entry.why == ""
+    if is_cut_short:
+        for folder in {(root / path).parent for path in paths}:
+            sweep_parts(folder)
     contents = {path: _read(root / path) for path in paths}
     try:
         heads = committer.look(paths)
@@ -85,7 +89,6 @@ def _settle_one(
         # For a note written twice while waiting, the first version is the base of the second.
         bases = {change.path: change.base for one in reversed(later) for change in one.changes}
         now = disk | {path: base for path, base in bases.items() if path in disk}
-        is_cut_short = entry.why == ""
         if is_cut_short and not any(now[change.path] == change.blob for change in entry.changes):
             return None
         if all(_is_intact(change, now, heads, committer) for change in entry.changes):

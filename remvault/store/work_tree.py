@@ -16,12 +16,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 from remvault.errors import GitError
-from remvault.store.index_file import is_own_lock
+from remvault.store.own_lock import OwnLock
 
 # Settings of git that anything of ours asks for; read in one process.
 _ASKED = (
     r"^(remvault\..*|remote\..*\.url|(user|author|committer)\.(name|email)|user\.signingkey|user\.useconfigonly"
-    r"|commit\.gpgsign|gpg\..*|core\.(autocrlf|hookspath|attributesfile)|extensions\..*|gc\.auto)$"
+    r"|commit\.gpgsign|gpg\..*|core\.(autocrlf|hookspath|attributesfile|logallrefupdates)|extensions\..*|gc\.auto)$"
 )
 # What ties a process to one repository (`git rev-parse --local-env-vars`), less the settings given by `git -c`.
 _REPOSITORY_VARIABLES = frozenset(
@@ -153,16 +153,18 @@ def busy_with(tree: WorkTree, *, now: datetime | None = None) -> str | None:
 
     A detached HEAD is not named here (`head` tells). `now` turns the time of a left-over lock into its age.
     """
-    for name, what in _BUSY_FILES:
-        if (tree.git_dir / name).exists():
-            return what
-    return index_lock(tree, now=now)
+    return operation_in_progress(tree) or index_lock(tree, now=now)
+
+
+def operation_in_progress(tree: WorkTree) -> str | None:
+    """Name the merge, rebase, cherry-pick, revert or bisect that a person has begun and not ended."""
+    return next((what for name, what in _BUSY_FILES if (tree.git_dir / name).exists()), None)
 
 
 def index_lock(tree: WorkTree, *, now: datetime | None = None) -> str | None:
     """Name the lock on the staged index and its age; None when there is none, or a killed process of ours left it."""
     path = tree.git_dir / "index.lock"
-    if is_own_lock(tree.git_dir):
+    if index_swap(tree.git_dir).is_left_over():
         return None
     try:
         made = datetime.fromtimestamp(path.lstat().st_mtime, UTC)
@@ -170,6 +172,11 @@ def index_lock(tree: WorkTree, *, now: datetime | None = None) -> str | None:
         return None
     age = "" if now is None else f", age {max(0, int((now - made).total_seconds()))} s"
     return f"index.lock exists ({path}{age})"
+
+
+def index_swap(git_dir: Path) -> OwnLock:
+    """The lock on the staged index of a work tree, as ours takes it."""
+    return OwnLock(git_dir / "index", git_dir / "index.remvault")
 
 
 def child_environment(environ: Mapping[str, str]) -> dict[str, str]:

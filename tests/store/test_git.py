@@ -14,7 +14,7 @@ from remvault.errors import GitError
 from remvault.store.git import Repository
 from remvault.store.git_command import CommandRepository
 from remvault.store.identity import IdentityMissing, resolve_identity
-from remvault.store.repository import Draft, GitRepository, NotOwned, RevisionNotFound, TipMoved
+from remvault.store.repository import Draft, GitRepository, NotOwned, RevisionNotFound, Step, TipMoved
 from remvault.store.trees import CommitTree, NoteMissing, NoteUnreadable, StagedTree
 from remvault.store.work_tree import find_work_tree, head
 from tests.store.conftest import MakeDesk
@@ -32,19 +32,24 @@ def repository(request: pytest.FixtureRequest, repo: Path) -> GitRepository:
 
 def draft(repository: GitRepository, changes: dict[str, str | None], parent: str | None) -> Draft:
     who = resolve_identity(os.environ, {"user.name": "Dana", "user.email": "d@x.org"}, NOW, repository.tree.root)
-    return Draft("main", parent, changes, "new: ä [x]\n", who, sign=False)
+    return Draft("main", parent, [Step(changes, "new: ä [x]\n")], who, sign=False, config={})
+
+
+def commit(repository: GitRepository, changes: dict[str, str | None], parent: str | None) -> str:
+    [made] = repository.commit(draft(repository, changes, parent)).commits
+    return made
 
 
 def test_a_commit_changes_our_paths_only(repository: GitRepository, repo: Path) -> None:
     blob = repository.write_blob(b"one\r\n")
-    first = repository.commit(draft(repository, {"a/b/c.md": blob, "a/[d]*.md": blob, "e.md": blob}, None))
+    first = commit(repository, {"a/b/c.md": blob, "a/[d]*.md": blob, "e.md": blob}, None)
     git(repo, "read-tree", "HEAD")
     git(repo, "update-index", "--cacheinfo", f"100755,{blob},e.md")
     git(repo, "commit", "-q", "-m", "mode")
     parent = repository.resolve("HEAD")
     two = repository.write_blob(b"two")
 
-    made = repository.commit(draft(repository, {"a/b/c.md": None, "e.md": two, "a/é.md": two}, parent))
+    made = commit(repository, {"a/b/c.md": None, "e.md": two, "a/é.md": two}, parent)
 
     assert repository.resolve("main") == made
     assert repository.entries(made, "") == {
@@ -62,12 +67,12 @@ def test_a_commit_changes_our_paths_only(repository: GitRepository, repo: Path) 
 
 def test_a_moved_branch_is_not_moved_again(repository: GitRepository, repo: Path) -> None:
     blob = repository.write_blob(b"one")
-    first = repository.commit(draft(repository, {"a.md": blob}, None))
-    second = repository.commit(draft(repository, {"b.md": blob}, first))
+    first = commit(repository, {"a.md": blob}, None)
+    second = commit(repository, {"b.md": blob}, first)
 
     for parent in (first, None):
         with pytest.raises(TipMoved):
-            repository.commit(draft(repository, {"c.md": blob}, parent))
+            commit(repository, {"c.md": blob}, parent)
 
     assert repository.resolve("main") == second
 
@@ -114,9 +119,9 @@ def test_before_the_first_commit_head_is_empty_and_other_names_are_unknown(repos
 
 def test_changed_paths_tell_both_blobs(repository: GitRepository, repo: Path) -> None:
     one, two = repository.write_blob(b"one"), repository.write_blob(b"two")
-    first = repository.commit(draft(repository, {"v/a.md": one, "v/b.md": one, "w/c.md": one, "v/x/d": one}, None))
-    second = repository.commit(draft(repository, {"v/a.md": two, "v/b.md": None, "w/c.md": two, "v/x/e": one}, first))
-    third = repository.commit(draft(repository, {"v/x/d": None, "v/x/e": None, "v/x": two}, second))
+    first = commit(repository, {"v/a.md": one, "v/b.md": one, "w/c.md": one, "v/x/d": one}, None)
+    second = commit(repository, {"v/a.md": two, "v/b.md": None, "w/c.md": two, "v/x/e": one}, first)
+    third = commit(repository, {"v/x/d": None, "v/x/e": None, "v/x": two}, second)
 
     changed = {"a.md": (one, two), "b.md": (one, None), "x/e": (None, one)}
     assert repository.changed_paths(first, second, "v/") == changed
@@ -127,8 +132,8 @@ def test_changed_paths_tell_both_blobs(repository: GitRepository, repo: Path) ->
 
 def test_log_goes_back_newest_first(repository: GitRepository, repo: Path) -> None:
     blob = repository.write_blob(b"one")
-    first = repository.commit(draft(repository, {"a.md": blob}, None))
-    second = repository.commit(draft(repository, {"b.md": blob}, first))
+    first = commit(repository, {"a.md": blob}, None)
+    second = commit(repository, {"b.md": blob}, first)
 
     found = list(repository.log(second))
 
