@@ -22,7 +22,7 @@ from remvault.domain.problems import Problem
 from remvault.index.analysis import Analyzer
 from remvault.index.postings import DamagedIndex
 from remvault.index.reading import Batch, Progress, read_notes
-from remvault.index.rows import PATH, RawRow
+from remvault.index.rows import Entry
 from remvault.index.text_index import join_folders, write_generation
 from remvault.store.trees import DirectoryTree, FileStat
 
@@ -74,10 +74,12 @@ def build_in_processes(
     try:
         _follow(workers, len(paths), progress)
         batch = Batch(next_number=1 + processes * _NUMBERS_EACH)
-        rows: dict[str, RawRow] = {}
+        rows: dict[str, Entry] = {}
         for worker in workers:
             answer = worker.answer()
-            rows |= {row[PATH]: row for row in answer["rows"]}
+            for *fields, rest in answer["rows"]:
+                entry = Entry._make([*fields, rest.encode()])
+                rows[entry.path] = entry
             batch.unreadable += [Problem(*values) for values in answer["unreadable"]]
             for kind, found in answer["lengths"].items():
                 batch.lengths[kind] += [tuple(one) for one in found]
@@ -108,7 +110,7 @@ def build_part(job: Mapping[str, Any], report: Callable[[int], None]) -> dict[st
         write_generation(folder, documents, generation=None)
         folders.append(os.fspath(folder))
     return {
-        "rows": list(batch.rows.values()),
+        "rows": [(*entry[:-1], entry.rest.decode()) for entry in batch.rows.values()],
         "lengths": batch.lengths,
         "unreadable": [[one.code, one.severity, one.path, one.line, one.message] for one in batch.unreadable],
         "folders": folders,

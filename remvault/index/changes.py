@@ -13,9 +13,9 @@ from pathlib import Path
 
 from remvault.domain.problems import Problem
 from remvault.errors import UserError
-from remvault.index.manifest import Manifest
+from remvault.index.manifest import Manifest, uncollected
 from remvault.index.reading import unreadable
-from remvault.index.rows import BLOB, NUMBER, RACY, SIZE, RawRow
+from remvault.index.rows import Entry, blob_of
 from remvault.store.trees import DirectoryTree, FileStat, Scan
 
 # A file changed this long before a scan may change again without another time stamp: the coarsest clocks of file
@@ -59,29 +59,34 @@ class Seen:
         return bool(self.read or self.gone or self.head_moved)
 
     @property
-    def retired(self) -> list[RawRow]:
-        """Rows of the manifest whose documents no longer count."""
-        rows = [self.known.rows.get(path) for path in (*self.gone, *self.read)]
-        return [row for row in rows if row is not None and row[NUMBER]]
+    def retired(self) -> list[Entry]:
+        """Entries of the manifest whose documents no longer count."""
+        entries = [self.known.rows.get(path) for path in (*self.gone, *self.read)]
+        return [entry for entry in entries if entry is not None and entry.number]
 
 
 def look(source: NoteSource, known: Manifest) -> Seen:
     """Stat every note, and read and hash those that may have changed since the manifest was written."""
+    with uncollected():
+        return _look(source, known)
+
+
+def _look(source: NoteSource, known: Manifest) -> Seen:
     started, tree = time.perf_counter_ns(), source.files
     seen = Seen(known, tree.scan(), started, head_moved=source.head != known.head)
     rows = known.rows
     for path, stat in seen.scan.files.items():
-        row = rows.get(path)
-        if row is not None and not row[RACY] and tuple(row[SIZE:RACY]) == stat:
+        entry = rows.get(path)
+        if entry is not None and not entry.is_racy and entry[:4] == stat:
             continue
         try:
             data = tree.read(path)
         except UserError as err:
             seen.unreadable.append(unreadable(path, err))
-            if row is not None:
+            if entry is not None:
                 seen.gone.append(path)
             continue
-        if row is not None and _is_same(row, data):
+        if entry is not None and _is_same(entry, data):
             seen.same[path] = stat
         else:
             seen.read[path], seen.data[path] = stat, data
@@ -97,10 +102,10 @@ def look_at_all(source: NoteSource, flavour: str) -> Seen:
     return Seen(Manifest(flavour, head=""), scan, started, dict(sorted(scan.files.items())), head_moved=True)
 
 
-def _is_same(row: RawRow, data: bytes) -> bool:
+def _is_same(entry: Entry, data: bytes) -> bool:
     from remvault.domain.blobs import blob_id
 
-    return bool(row[BLOB] == blob_id(data))
+    return blob_of(entry) == blob_id(data)
 
 
 def is_racy(stat: FileStat, clock_ns: int) -> bool:

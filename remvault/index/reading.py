@@ -10,7 +10,7 @@ from remvault.domain.problems import Problem
 from remvault.errors import UserError
 from remvault.index.analysis import Analyzer
 from remvault.index.postings import Document, numbered
-from remvault.index.rows import NUMBER, SECTION_COUNT, RawRow, make_row
+from remvault.index.rows import Entry, make_entry
 from remvault.index.schema import NOTES, SECTIONS, Lengths, is_indexed, note_documents
 from remvault.store.trees import FileStat
 
@@ -29,7 +29,7 @@ class Readable(Protocol):
 class Batch:
     """What came of reading notes: rows by path, tokens counted, and what could not be read."""
 
-    rows: dict[str, RawRow] = field(default_factory=dict)
+    rows: dict[str, Entry] = field(default_factory=dict)
     lengths: dict[str, list[Lengths]] = field(default_factory=lambda: {NOTES: [], SECTIONS: []})
     unreadable: list[Problem] = field(default_factory=list)
     next_number: int = 1
@@ -58,15 +58,16 @@ def read_notes(
             batch.unreadable.append(unreadable(path, err))
             continue
         note = parse_note(path, data)
-        row = make_row(note, stat, is_embedded=is_embedded)
-        batch.rows[path] = row
+        entry = make_entry(note, stat, is_embedded=is_embedded)
         if is_indexed(note):
             documents = numbered(note_documents(note.memory, note.body, note.body_line, analyzer), batch.next_number)
-            row[NUMBER], row[SECTION_COUNT] = batch.next_number, len(documents) - 1
+            entry = entry._replace(number=batch.next_number, section_count=len(documents) - 1)
             batch.next_number += len(documents)
             for document in documents:
                 batch.lengths[document.kind].append(document.content.lengths)
+            batch.rows[path] = entry
             yield from documents
+        batch.rows[path] = entry
         if progress:
             progress(done, len(files))
 

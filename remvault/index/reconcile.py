@@ -11,7 +11,7 @@ disk lacks is indexed in memory for this one answer.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -25,16 +25,7 @@ from remvault.index.changes import NoteSource, Seen, is_racy, look, look_at_all
 from remvault.index.manifest import INDEX_FOLDER, BadManifest, Dead, Manifest
 from remvault.index.postings import DamagedIndex, Document, MemoryPostings, Segment, numbered
 from remvault.index.reading import Batch, Progress, read_notes
-from remvault.index.rows import (
-    NUMBER,
-    PATH,
-    RACY,
-    SECTION_COUNT,
-    SIZE,
-    RawRow,
-    head_blob_of,
-    with_head_blob,
-)
+from remvault.index.rows import Entry, head_blob_of, with_head_blob
 from remvault.index.schema import NOTES, SCHEMA_VERSION, SECTIONS, stored_documents
 from remvault.index.segments import plan_segments, segment_of
 from remvault.index.snapshot import Snapshot, View
@@ -176,22 +167,21 @@ class _Task:
             if head_blob is not None:
                 fresh.head_only[path] = head_blob
         for path, stat in seen.same.items():
-            row = fresh.rows[path]
-            fresh.rows[path] = [row[PATH], *stat, int(is_racy(stat, clock)), *row[NUMBER:]]
+            fresh.rows[path] = fresh.rows[path]._replace(**stat._asdict(), is_racy=int(is_racy(stat, clock)))
         if seen.head_moved:
             blobs = dict(self._source.head_blobs()) if self._source.head is not None else {}
-            for path, row in fresh.rows.items():
-                fresh.rows[path] = with_head_blob(row, blobs.pop(path, None))
+            for path, entry in fresh.rows.items():
+                fresh.rows[path] = with_head_blob(entry, blobs.pop(path, None))
             fresh.head, fresh.head_only = self._source.head, blobs
         return fresh
 
     def _take(self, fresh: Manifest, batch: Batch, clock: int) -> None:
         """Put what was read into the manifest."""
-        for path, row in batch.rows.items():
+        for path, entry in batch.rows.items():
             old = fresh.rows.get(path)
             head_blob = fresh.head_only.pop(path, None) if old is None else head_blob_of(old)
-            row[RACY] = int(is_racy(FileStat(*row[SIZE:RACY]), clock))
-            fresh.rows[path] = with_head_blob(row, head_blob)
+            racy = int(is_racy(FileStat(*entry[:4]), clock))
+            fresh.rows[path] = with_head_blob(entry._replace(is_racy=racy), head_blob)
         for kind, found in batch.lengths.items():
             for lengths in found:
                 fresh.totals[kind].add(lengths)
@@ -205,18 +195,17 @@ class _Task:
         index, dead = self._open(seen.known), seen.known.dead()
         segments = index.segments()
         buried = {segment.name: dead[segment.name].documents if segment.name in dead else 0 for segment in segments}
-        for row in seen.retired:
-            buried[segment_of(row[NUMBER], segments).name] += 1 + row[SECTION_COUNT]
+        for entry in seen.retired:
+            buried[segment_of(entry.number, segments).name] += len(entry.numbers)
         kept, rewritten = plan_segments(segments, buried)
         self._retire(index, seen.retired, fresh, dead, kept)
         batch = Batch(next_number=fresh.next_number)
 
         def documents() -> Iterator[Document]:
-            moved = [row for row in fresh.rows.values() if any(row[NUMBER] in one.numbers for one in rewritten)]
-            for row in moved if rewritten else ():
-                if row[PATH] not in seen.read:
-                    found = numbered(stored_documents(index.stored(row[NUMBER]), self._analyzer), batch.next_number)
-                    fresh.rows[row[PATH]] = [*row[:NUMBER], batch.next_number, *row[SECTION_COUNT:]]
+            for entry in _within(fresh.rows.values(), rewritten):
+                if entry.path not in seen.read:
+                    found = numbered(stored_documents(index.stored(entry.number), self._analyzer), batch.next_number)
+                    fresh.rows[entry.path] = entry._replace(number=batch.next_number)
                     batch.next_number += len(found)
                     yield from found
             yield from self._read(seen, batch)
@@ -246,24 +235,23 @@ class _Task:
     def _retire(
         self,
         index: TextIndex,
-        rows: Sequence[RawRow],
+        entries: Sequence[Entry],
         fresh: Manifest,
         dead: dict[str, Dead],
         segments: Sequence[Segment],
     ) -> None:
-        """Take the documents of `rows` out of the totals, and note for those in `segments` which terms they hold."""
-        for row in rows:
-            numbers = range(row[NUMBER], row[NUMBER] + 1 + row[SECTION_COUNT])
-            note, *sections = index.lengths(numbers)
+        """Take the documents of `entries` out of the totals, and note for those in `segments` which terms they hold."""
+        for entry in entries:
+            note, *sections = index.lengths(entry.numbers)
             fresh.totals[NOTES].add(note, -1)
             for lengths in sections:
                 fresh.totals[SECTIONS].add(lengths, -1)
-            segment = next((one for one in segments if row[NUMBER] in one.numbers), None)
+            segment = next((one for one in segments if entry.number in one.numbers), None)
             if segment is None:
                 continue
             grave = dead.setdefault(segment.name, Dead())
-            grave.documents += len(numbers)
-            for term in stored_documents(index.stored(row[NUMBER]), self._analyzer).note.terms:
+            grave.documents += len(entry.numbers)
+            for term in stored_documents(index.stored(entry.number), self._analyzer).note.terms:
                 grave.terms[term] = grave.terms.get(term, 0) + 1
 
     def _build(self) -> View:
@@ -352,3 +340,8 @@ class _Task:
     def _view(self, manifest: Manifest, seen: Seen, *, is_stale: bool = False) -> View:
         skipped = sorted([*seen.scan.skipped, *seen.unreadable], key=Problem.sort_key)
         return View(manifest, lambda: self._open(manifest), MemoryPostings(), None, skipped, is_stale, self._notices)
+
+
+def _within(entries: Iterable[Entry], segments: Sequence[Segment]) -> list[Entry]:
+    """The entries whose documents lie in one of the segments."""
+    return [entry for entry in entries if any(entry.number in one.numbers for one in segments)] if segments else []

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from remvault.domain.note import Note
     from remvault.store.trees import FileStat
-
-# A row as stored, a plain JSON list: the path, four numbers of the stat, whether it may hide a change (see `changes`),
-# the number of the note's document (0: not in the text index), how many sections it has, then the fields of `NoteRow`.
-RawRow = list[Any]
-PATH, SIZE, MTIME, CTIME, INODE, RACY, NUMBER, SECTION_COUNT, BLOB, HEAD_BLOB = range(10)
-_FIRST_FIELD = BLOB
-OWNER = _FIRST_FIELD + 5
 
 
 class NoteRow(NamedTuple):
@@ -48,65 +42,99 @@ class NoteRow(NamedTuple):
         return self.sensitivity == "local-only"
 
 
+class Entry(NamedTuple):
+    """A row as the manifest keeps it: what every read needs of every note, and the rest as text, read when asked for.
+
+    The first four are the file's stat when it was read.
+    """
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    is_racy: int  # 1: the stat proves nothing, see `changes.is_racy`
+    number: int  # of the note's document; 0: not in the text index
+    section_count: int  # documents of sections, numbered next
+    is_linked: int  # 1: it supersedes something
+    owner: str | None
+    id: str | None
+    path: str
+    rest: bytes  # JSON list: blob, HEAD's blob (1: the same), then title, type and the fields from status on
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of its documents: the note's, then its sections'."""
+        return range(self.number, self.number + 1 + self.section_count)
+
+
 class Rows(Mapping[str, NoteRow]):
     """Every note's row by path, made when asked for; ten thousand notes are seldom all looked at."""
 
-    def __init__(self, raw: Mapping[str, RawRow]) -> None:
-        self._raw = raw
+    def __init__(self, entries: Mapping[str, Entry]) -> None:
+        self._entries = entries
 
     def __getitem__(self, path: str) -> NoteRow:
-        return as_row(self._raw[path])
+        return as_row(self._entries[path])
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._raw)
+        return iter(self._entries)
 
     def __len__(self) -> int:
-        return len(self._raw)
+        return len(self._entries)
 
 
-def as_row(raw: RawRow) -> NoteRow:
-    """Read a stored row."""
-    blob, head_blob, *fields = raw[_FIRST_FIELD:]
-    fields[7] = tuple(fields[7])
-    return NoteRow(raw[PATH], blob, blob if head_blob == 1 else head_blob, *fields)
+def as_row(entry: Entry) -> NoteRow:
+    """Read an entry in full."""
+    blob, head_blob, title, kind, *fields = json.loads(entry.rest)
+    fields[3] = tuple(fields[3])
+    return NoteRow(entry.path, blob, blob if head_blob == 1 else head_blob, entry.id, title, kind, entry.owner, *fields)
 
 
-def make_row(note: Note, stat: FileStat, *, is_embedded: bool) -> RawRow:
-    """Make the row of a freshly read note; documents and HEAD are filled in later."""
+def make_entry(note: Note, stat: FileStat, *, is_embedded: bool) -> Entry:
+    """Make the entry of a freshly read note; documents and HEAD are filled in later."""
     from remvault.domain.problems import has_errors
     from remvault.domain.rules import note_problems
 
     memory, problems = note.memory, note_problems(note, is_embedded=is_embedded)
-    return [
-        note.path,
-        *stat,
-        0,
-        0,
-        0,
+    rest = [
         note.blob,
         None,
-        memory.id,
         None if memory.is_local_only else memory.title,
         memory.type,
-        memory.owner,
         memory.status,
         memory.freshness,
         memory.sensitivity,
-        list(memory.supersedes),
+        memory.supersedes,
         memory.superseded_by,
         memory.expires,
         not has_errors(problems),
         note.is_sound,
         len(problems),
     ]
+    linked = int(bool(memory.supersedes))
+    return Entry(*stat, 0, 0, 0, linked, memory.owner, memory.id, note.path, _dump(rest))
 
 
-def head_blob_of(raw: RawRow) -> str | None:
-    """What HEAD holds at the row's path."""
-    head_blob: str | None = raw[BLOB] if raw[HEAD_BLOB] == 1 else raw[HEAD_BLOB]
-    return head_blob
+def blob_of(entry: Entry) -> str:
+    """The blob id of the file."""
+    return entry.rest[2:42].decode()  # it stands first, and ten thousand may be asked
 
 
-def with_head_blob(raw: RawRow, head_blob: str | None) -> RawRow:
-    """The row with what HEAD holds at its path; 1 stands for the same bytes, which keeps the manifest small."""
-    return [*raw[:HEAD_BLOB], 1 if head_blob == raw[BLOB] else head_blob, *raw[HEAD_BLOB + 1 :]]
+def head_blob_of(entry: Entry) -> str | None:
+    """What HEAD holds at the entry's path."""
+    return as_row(entry).head_blob
+
+
+def with_head_blob(entry: Entry, head_blob: str | None) -> Entry:
+    """The entry with what HEAD holds at its path."""
+    blob = blob_of(entry)
+    is_same = entry.rest[43:46] == b",1,"
+    if is_same and head_blob == blob:
+        return entry
+    rest = json.loads(entry.rest)
+    rest[1] = 1 if head_blob == blob else head_blob
+    return entry._replace(rest=_dump(rest))
+
+
+def _dump(rest: Sequence[object]) -> bytes:
+    return json.dumps(rest, ensure_ascii=False, separators=(",", ":")).encode()

@@ -8,6 +8,7 @@ What is returned was filtered by owner, and by the caller's own test, before any
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,17 +17,15 @@ from typing import Any, TypeVar
 from remvault.domain.lineage import Lineage, Link, build_lineage
 from remvault.domain.problems import Problem
 from remvault.index.manifest import Dead, Manifest
+from remvault.index.planning import POSTING_BUDGET, Plan, make_plan
 from remvault.index.postings import DamagedIndex, MemoryPostings, Postings
-from remvault.index.query import PRIMARY, QueryTerm, QueryWord
-from remvault.index.rows import NUMBER, OWNER, PATH, SECTION_COUNT, NoteRow, RawRow, Rows, as_row
+from remvault.index.query import PRIMARY, QueryWord
+from remvault.index.rows import Entry, NoteRow, Rows, as_row
 from remvault.index.schema import FIELDS, NOTES, SECTIONS, Lengths, counts, positions, stored_record
 
-T = TypeVar("T")
+__all__ = ["POSTING_BUDGET", "MatchedDocument", "Matches", "Snapshot", "View"]
 
-# Postings read for one query. One costs 3 µs with all that follows: some 25 ms at most, whatever the vault's size.
-POSTING_BUDGET = 8_000
-# Of longer queries the words that are in no note are not worth a look at what else might stand for them.
-_MANY_WORDS = 24
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +113,21 @@ class Snapshot:
     @cached_property
     def lineage(self) -> Lineage:
         """Which memories hold in place of which. Of notes with one id the first by path counts."""
+        entries = self._view.manifest.rows.values()
+        # Few notes supersede anything; only they and what they name are read.
+        named = {entry.id for entry in entries if entry.is_linked}
+        for entry in [entry for entry in entries if entry.is_linked]:
+            named.update(as_row(entry).supersedes)
         by_id: dict[str, Link] = {}
-        for path in sorted(self.rows):
-            row = self.rows[path]
-            if row.id is not None and row.id not in by_id:
-                by_id[row.id] = Link(row.id, row.supersedes, row.owner, row.is_valid and row.status == "active")
+        for entry in sorted((one for one in entries if one.id in named), key=lambda one: one.path):
+            if entry.id is not None and entry.id not in by_id:
+                row = as_row(entry)
+                by_id[entry.id] = Link(entry.id, row.supersedes, row.owner, row.is_valid and row.status == "active")
         return build_lineage(by_id.values())
+
+    def owner_counts(self) -> Mapping[str, int]:
+        """Notes of each owner, "" for those whose owner cannot be read; candidates and local-only ones too."""
+        return Counter(entry.owner or "" for entry in self._view.manifest.rows.values())
 
     def match(
         self,
@@ -165,7 +173,7 @@ class Snapshot:
         accept: Callable[[NoteRow], bool],
         budget: int | None,
     ) -> Matches:
-        plan = self._plan(words, budget)
+        plan = make_plan(words, self._frequency, budget)
         found: dict[int, dict[str, bytes]] = {}
         holders: dict[str, set[int]] = {}
         verdicts: dict[int, bool] = {}
@@ -173,15 +181,15 @@ class Snapshot:
             seen = holders.setdefault(word.text, set())
             for term in terms:
                 for number, posting in self._postings(NOTES, term.text):
-                    row = self._live.get(number)
-                    if row is None:
+                    entry = self._live.get(number)
+                    if entry is None:
                         continue
                     if term.kind in PRIMARY:
                         seen.add(number)
                     verdict = verdicts.get(number)
                     if verdict is None:
-                        is_seen = owners is None or (row[OWNER] or "") in owners
-                        verdict = verdicts[number] = is_seen and accept(as_row(row))
+                        is_seen = owners is None or (entry.owner or "") in owners
+                        verdict = verdicts[number] = is_seen and accept(as_row(entry))
                     if verdict:
                         found.setdefault(number, {})[term.text] = posting
         documents = self._documents(found) + self._sections(found, plan)
@@ -192,7 +200,7 @@ class Snapshot:
             note_count=totals[NOTES].documents,
             document_frequency=plan.frequencies,
             word_frequency={
-                word.text: len(holders[word.text]) if word.text in holders else plan.most(word) for word in words
+                word.text: len(holders[word.text]) if word.text in holders else plan.least(word) for word in words
             },
             average_length=totals[NOTES].averages(),
             section_average_length=totals[SECTIONS].averages(),
@@ -200,48 +208,18 @@ class Snapshot:
             postings=plan.spent,
         )
 
-    def _plan(self, words: Sequence[QueryWord], budget: int | None) -> _Plan:
-        """Choose the terms to read: the words themselves first, then, for what is left, what may stand for them."""
-        plan = _Plan()
-        for word in words:
-            plan.frequencies[word.terms[0].text] = self._frequency(word.terms[0].text)
-        for word in words:
-            if len(words) <= _MANY_WORDS or plan.frequencies[word.terms[0].text]:
-                for term in word.terms[1:]:
-                    if term.text not in plan.frequencies:
-                        plan.frequencies[term.text] = self._frequency(term.text)
-        # An identifier says more than a word as frequent; a quarter of the price puts it first.
-        order = sorted(words, key=lambda word: plan.cost(word, PRIMARY) * (1 if word.is_identifier else 4))
-        limit = float("inf") if budget is None else budget
-        kept: dict[str, list[QueryTerm]] = {}
-        for word in order:
-            cost = plan.cost(word, PRIMARY)
-            if plan.spent and plan.spent + cost > limit:
-                plan.dropped.add(word.text)
-                continue
-            plan.spent += cost
-            kept[word.text] = [term for term in word.terms if term.kind in PRIMARY and plan.frequencies.get(term.text)]
-        for word in order:
-            for term in word.terms if word.text in kept else ():
-                cost = 0 if term.kind in PRIMARY else plan.frequencies.get(term.text, 0)
-                if cost and not (plan.spent and plan.spent + cost > limit):
-                    plan.spent += cost
-                    kept[word.text].append(term)
-        plan.chosen = [(word, kept[word.text]) for word in words if word.text in kept]
-        return plan
-
     def _documents(self, found: Mapping[int, Mapping[str, bytes]]) -> list[MatchedDocument]:
         return [
-            _matched(self._live[number][PATH], None, found[number], lengths)
+            _matched(self._live[number].path, None, found[number], lengths)
             for number, lengths in self._lengths(list(found))
         ]
 
-    def _sections(self, found: Mapping[int, object], plan: _Plan) -> list[MatchedDocument]:
+    def _sections(self, found: Mapping[int, object], plan: Plan) -> list[MatchedDocument]:
         """The sections of the notes found, each with what it holds itself."""
         places = {
-            number + 1 + at: (self._live[number][PATH], at)
+            number + 1 + at: (self._live[number].path, at)
             for number in found
-            for at in range(self._live[number][SECTION_COUNT])
+            for at in range(self._live[number].section_count)
         }
         if not places:
             return []
@@ -253,13 +231,13 @@ class Snapshot:
         return [_matched(*places[number], held[number], lengths) for number, lengths in self._lengths(list(held))]
 
     def _records(self, paths: Sequence[str]) -> dict[str, dict[str, Any]]:
-        raw = self._view.manifest.rows
-        numbers = {path: raw[path][NUMBER] for path in paths if path in raw and raw[path][NUMBER]}
+        entries = self._view.manifest.rows
+        numbers = {path: entries[path].number for path in paths if path in entries and entries[path].number}
         return {path: stored_record(self._store_of(number).stored(number)) for path, number in numbers.items()}
 
     @cached_property
-    def _live(self) -> dict[int, RawRow]:
-        return {row[NUMBER]: row for row in self._view.manifest.rows.values() if row[NUMBER]}
+    def _live(self) -> dict[int, Entry]:
+        return {entry.number: entry for entry in self._view.manifest.rows.values() if entry.number}
 
     @cached_property
     def _dead_counts(self) -> list[dict[str, int]]:
@@ -290,23 +268,6 @@ class Snapshot:
 
     def _store_of(self, number: int) -> Postings:
         return self._view.memory if number in self._view.memory else self._open()[-1]
-
-
-class _Plan:
-    """Which terms of which words are read."""
-
-    def __init__(self) -> None:
-        self.chosen: list[tuple[QueryWord, list[QueryTerm]]] = []
-        self.frequencies: dict[str, int] = {}
-        self.dropped: set[str] = set()
-        self.spent = 0
-
-    def cost(self, word: QueryWord, kinds: frozenset[str]) -> int:
-        return sum(self.frequencies.get(term.text, 0) for term in word.terms if term.kind in kinds)
-
-    def most(self, word: QueryWord) -> int:
-        """The frequency of a word that was not read: that of its most frequent form, the least it can be."""
-        return max(self.frequencies.get(term.text, 0) for term in word.terms if term.kind in PRIMARY)
 
 
 def _matched(path: str, section: int | None, held: Mapping[str, bytes], lengths: Lengths) -> MatchedDocument:

@@ -270,7 +270,7 @@ def listing(folder: Path) -> dict[str, tuple[int, int]]:
     }
 
 
-WORD_TEXT = "deploy deploys server with_lock withLock café cafe 数据库 C++ -> relational relation alpha beta gamma the of"
+WORD_TEXT = "deploy deploys server with_lock withLock café cafe 数据库 C++ -> relational relation alpha beta gamma of"
 WORDS = WORD_TEXT.split()
 
 
