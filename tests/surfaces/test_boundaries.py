@@ -38,8 +38,19 @@ def test_a_project_note_is_in_no_answer_elsewhere(vault: Path, cli: Cli, context
     )
 
 
-@pytest.mark.parametrize("verb", [("set", "m-aaaaaaaaaa", "title=x"), ("unset", "m-aaaaaaaaaa", "tags"), ("edit", "m-aaaaaaaaaa"),
-                                  ("supersede", "m-aaaaaaaaaa", "x"), ("log", "m-aaaaaaaaaa")])  # fmt: skip
+HIDDEN = "m-aaaaaaaaaa"
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ("set", HIDDEN, "title=x"),
+        ("unset", HIDDEN, "tags"),
+        ("edit", HIDDEN),
+        ("supersede", HIDDEN, "x"),
+        ("log", HIDDEN),
+    ],
+)
 def test_writing_verbs_do_not_reach_across_either(vault: Path, cli: Cli, verb: tuple[str, ...]) -> None:
     _project_note(vault, "a", "m-aaaaaaaaaa", "Secret of a")
 

@@ -176,9 +176,8 @@ def test_settings_tell_value_and_origin(vault: Path, cli: Cli, monkeypatch: pyte
 def test_completion_offers_visible_ids_only(vault: Path, cli: Cli) -> None:
     mine = cli("new", "Mine", "--scope", "global", "--json", cwd=vault).json["id"]
     cli("--context", "project=a", "new", "Theirs", cwd=vault)
-    env = os.environ | {
-        "PYTHONPATH": str(ROOT), "_REMVAULT_COMPLETE": "complete_bash", "COMP_WORDS": "remvault show m-", "COMP_CWORD": "2",
-    }  # fmt: skip
+    asked = {"_REMVAULT_COMPLETE": "complete_bash", "COMP_WORDS": "remvault show m-", "COMP_CWORD": "2"}
+    env = os.environ | asked | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, "-c", "from remvault.surfaces.cli import main; main()"],
         cwd=vault,
