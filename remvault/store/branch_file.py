@@ -15,7 +15,7 @@ from pathlib import Path
 
 from remvault.store.own_lock import LockHeld, OwnLock
 from remvault.store.repository import Draft, TipMoved
-from remvault.store.work_tree import WorkTree, head, is_true
+from remvault.store.work_tree import WorkTree, head, is_true, syncs_objects
 
 
 def move_branch(tree: WorkTree, draft: Draft, commit: str) -> None:
@@ -34,8 +34,9 @@ def move_branch(tree: WorkTree, draft: Draft, commit: str) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     with lock.part.open("wb") as stream:
         stream.write(f"{commit}\n".encode())
-        stream.flush()
-        os.fsync(stream.fileno())
+        if syncs_objects(draft.config):  # never a branch safer on disk than what it points at
+            stream.flush()
+            os.fsync(stream.fileno())
     try:
         lock.take()
     except LockHeld as err:

@@ -20,7 +20,7 @@ from remvault.errors import GitError
 from remvault.store.git import Repository
 from remvault.store.identity import resolve_identity
 from remvault.store.repository import Draft, GitRepository, IndexLocked, Made, Step, TipMoved
-from remvault.store.work_tree import Head, WorkTree, busy_with, git_config, head, index_lock, is_true
+from remvault.store.work_tree import Head, WorkTree, busy_with, git_config, head, index_lock, is_true, run_git
 
 Mode = Literal["auto", "stage", "off"]
 STAGED = "staged for your next commit"
@@ -30,6 +30,8 @@ _BOLD_ATTEMPTS, _ATTEMPTS = 3, 9
 # A lock younger than this belongs to a command that is running and will soon be done; an older one is left over.
 _FRESH_LOCK = timedelta(seconds=2)
 _LOCK_WAIT_S = 1.0
+_MANY_LOOSE_OBJECTS = 6700
+_TIDY = ("-c", "gc.autoDetach=true", "gc", "--auto", "--quiet")
 _AFTERWARDS = "then run 'remvault status'"
 
 
@@ -146,6 +148,16 @@ class Committer:
             except (TipMoved, IndexLocked):
                 time.sleep(0.002 * 2**attempt)  # somebody moves the branch, or holds a lock for a moment
         raise PutOff(self._why_stuck())
+
+    def tidy(self) -> None:
+        """Let git pack its loose objects, in the background, when there are many: the library never does."""
+        try:
+            # One folder of 256 stands for all, and 6,700 in all is git's own threshold.
+            count = sum(1 for _ in (self._tree.common_dir / "objects" / "17").iterdir())
+        except OSError:
+            return
+        if count * 256 > _MANY_LOOSE_OBJECTS:
+            run_git(self._tree.root, _TIDY, self._environ, check=False)
 
     @contextmanager
     def _holding_index(self) -> Iterator[None]:

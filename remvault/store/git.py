@@ -39,12 +39,10 @@ from remvault.store.repository import (
     TipMoved,
     folder_prefix,
 )
-from remvault.store.work_tree import WorkTree, head, operation_in_progress
+from remvault.store.work_tree import WorkTree, head, operation_in_progress, syncs_objects
 
 _REGULAR = (FILE_MODE, EXECUTABLE_MODE)
 _Found = TypeVar("_Found")
-# As git itself does for objects since 2.36: a branch must not point at a commit that a power cut left empty.
-pygit2.settings.enable_fsync_gitdir(True)
 
 
 class Repository:
@@ -55,6 +53,7 @@ class Repository:
     ) -> None:
         self.tree, self.environ = tree, environ
         self._git, self._index_file = handle, index_file
+        self._unsynced: list[str] = []  # objects written since the last commit
 
     @staticmethod
     def open(tree: WorkTree, environ: Mapping[str, str], *, index_file: str | None = None) -> GitRepository:
@@ -164,7 +163,9 @@ class Repository:
 
     def write_blob(self, data: bytes) -> str:
         """See GitRepository."""
-        return str(_do(lambda: self._git.create_blob(data), "a blob cannot be stored"))
+        blob = str(_do(lambda: self._git.create_blob(data), "a blob cannot be stored"))
+        self._unsynced.append(blob)
+        return blob
 
     def changed_paths(self, old: str | None, new: str, prefix: str) -> dict[str, tuple[str | None, str | None]]:
         """See GitRepository. Equal subtrees are skipped unread."""
@@ -276,7 +277,22 @@ class Repository:
                 parent = str(_do(make, "a commit cannot be made"))
             made.append(parent)
             tree = self._root_tree(parent)
+        self._unsynced += made
+        if syncs_objects(draft.config):
+            self._sync_objects()
         return tuple(made)
+
+    def _sync_objects(self) -> None:
+        """Wait until new objects are on disk; once for all, since the library's own switch waits for each in turn."""
+        for name in self._unsynced:
+            path = self.tree.common_dir / "objects" / name[:2] / name[2:]
+            with suppress(FileNotFoundError):  # it was there already, in a pack
+                handle = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+                try:
+                    os.fsync(handle)
+                finally:
+                    os.close(handle)
+        self._unsynced.clear()
 
     def _move(self, draft: Draft, commit: str) -> None:
         if is_branch_file(self.tree, draft.branch):
@@ -357,7 +373,11 @@ class Repository:
                 builder.insert(name, folder, FileMode.TREE)
             elif isinstance(present, pygit2.Tree):
                 builder.remove(name)
-        return builder.write() if len(builder) else None
+        if not len(builder):
+            return None
+        folder_id = builder.write()
+        self._unsynced.append(str(folder_id))
+        return folder_id
 
 
 def _children(tree: pygit2.Tree | None) -> dict[str, pygit2.Object]:

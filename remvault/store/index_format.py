@@ -66,7 +66,8 @@ class Index:
             signature, self._version, count = _HEADER.unpack_from(self._body)
             if signature != b"DIRC" or self._version not in (2, 3):
                 raise UnknownIndex(f"version {self._version}")
-            self._starts = _entry_starts(self._body, count)
+            self._words = _words(self._body)
+            self._starts = _entry_starts(self._body, self._words, count)
         except (struct.error, IndexError, ValueError) as err:
             raise UnknownIndex("damaged") from err
 
@@ -80,9 +81,9 @@ class Index:
 
     def times_since(self, second: int) -> list[tuple[bytes, bytes]]:
         """Entries whose file was changed in `second` (since 1970) or later: (path, ctime and mtime as recorded)."""
-        since, body = second.to_bytes(4), self._body
-        young = [start for start in self._starts[:-1] if body[start + 8 : start + 12] >= since]
-        return [(self._name(start), body[start : start + 16]) for start in young]
+        words = self._words
+        young = [start for start in self._starts[:-1] if words[(start + 8) >> 2] >= second]
+        return [(self._name(start), self._body[start : start + 16]) for start in young]
 
     def edited(self, changes: Mapping[str, StagedFile | None]) -> bytes:
         """The whole file with these entries set or (None) removed.
@@ -137,16 +138,21 @@ class Index:
         return b"".join(parts)
 
 
-def _entry_starts(body: bytes, count: int) -> list[int]:
-    """Offsets of all entries, and of the end of the last."""
-    # The flags of an entry lie on an even offset: one table of 16-bit numbers spares two look-ups an entry.
-    numbers = array("H", body[: len(body) & ~1])
+def _words(body: bytes) -> array[int]:
+    """The bytes as a table of 32-bit numbers: what is read of every entry lies on a multiple of four."""
+    words = array("I", body[: len(body) & ~3])
     if sys.byteorder == "little":
-        numbers.byteswap()
-    starts, at = [], _HEADER.size
+        words.byteswap()
+    return words
+
+
+def _entry_starts(body: bytes, words: array[int], count: int) -> list[int]:
+    """Offsets of all entries, and of the end of the last. Runs over every entry at every write, so steps are short."""
+    starts = []
+    at = _HEADER.size
     for _ in range(count):
         starts.append(at)
-        flags = numbers[(at + 60) >> 1]
+        flags = words[(at + 60) >> 2] >> 16
         if flags < _NAME_MASK:
             at += (flags + 70) & ~7
             continue

@@ -152,6 +152,7 @@ class Ledger:
         if outcome.pending is None or outcome.pending == STAGED:
             self._remember_staged(outcome, operation, files, heads)
             queue.drop(entry)
+            committer.tidy()
         else:
             queue.put_off(entry, outcome.pending)
         return outcome

@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 
 from remvault.errors import GitError
-from remvault.store.work_tree import busy_with, child_environment, find_work_tree, git_config, head, is_true
+from remvault.store.work_tree import (
+    busy_with,
+    child_environment,
+    find_work_tree,
+    git_config,
+    head,
+    is_true,
+    syncs_objects,
+)
 from tests.vaults import git
 
 
@@ -153,6 +161,20 @@ def test_r28_children_are_bound_to_no_repository() -> None:
 )
 def test_switches_are_read_as_git_reads_them(value: str, on: bool) -> None:
     assert is_true(value) is on
+
+
+@pytest.mark.parametrize(
+    ("config", "syncs"),
+    [
+        ({}, False),
+        ({"core.fsync": "committed,-loose-object"}, False),
+        ({"core.fsync": "committed"}, True),
+        ({"core.fsync": "none"}, False),
+        ({"core.fsyncobjectfiles": "true"}, True),
+    ],
+)
+def test_objects_are_as_safe_from_a_power_cut_as_git_is_set_to_make_them(config: dict[str, str], syncs: bool) -> None:
+    assert syncs_objects(config) is syncs
 
 
 def diverge(repo: Path) -> None:
