@@ -6,7 +6,7 @@ Leaves alone: terms (analysis), where postings live (text_index, memory_index).
 A term has one posting in a note, whatever fields it stands in, so the document frequency of a term is the number of
 notes that hold it, and scores can saturate once over all fields (true BM25F). A posting is packed as one byte with a
 bit for each field, one byte with the count for each of these fields (at most 255), then for title and body two bytes
-for each of the first `MAX_POSITIONS` positions. They cost 5 % of a build.
+for each of the first `MAX_POSITIONS` positions. They cost 6 % of a build.
 """
 
 from __future__ import annotations

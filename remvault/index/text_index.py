@@ -13,20 +13,25 @@ from __future__ import annotations
 import pickle
 import shutil
 import struct
+import warnings
 import zlib
 from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import whoosh
-from whoosh.codec.whoosh3 import W3Codec
-from whoosh.columns import FixedBytesColumn
-from whoosh.fields import COLUMN, STORED, FieldType, Schema
-from whoosh.filedb.filestore import FileStorage
-from whoosh.formats import Format
-from whoosh.index import TOC, FileIndex, LockError
-from whoosh.reading import SegmentReader
+with warnings.catch_warnings():
+    # Whoosh 2.7.4 has invalid escapes in its text, which Python tells of whenever it compiles the modules.
+    warnings.simplefilter("ignore", SyntaxWarning)
+    warnings.simplefilter("ignore", DeprecationWarning)
+    import whoosh
+    from whoosh.codec.whoosh3 import W3Codec
+    from whoosh.columns import FixedBytesColumn
+    from whoosh.fields import COLUMN, STORED, FieldType, Schema
+    from whoosh.filedb.filestore import FileStorage
+    from whoosh.formats import Format
+    from whoosh.index import TOC, FileIndex, LockError
+    from whoosh.reading import SegmentReader
 
 from remvault.errors import IndexBusy
 from remvault.index.postings import DamagedIndex, Document, Segment

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remvault.index.analysis import FOLD, MAX_TERM, STEM, Analyzer
+from remvault.index.analysis import FOLD, MAX_TERM, STEM, Analyzer, tokens
 from remvault.index.query import MAX_WORDS, build_query
 from remvault.index.words import inflections
 
@@ -226,6 +226,12 @@ def test_positions_are_ascending_and_within_the_length(text: str) -> None:
         assert 0 < len(term) <= MAX_TERM + 1
         assert places == sorted(places)
         assert places[-1] < length
+
+
+@given(st.text(st.characters(max_codepoint=127), max_size=80))
+def test_ascii_text_is_cut_as_any_other(text: str) -> None:
+    """There is a pattern of its own for it, since the full one takes long to make."""
+    assert tokens(text) == tokens(text + " é")[:-1]
 
 
 @given(st.text(max_size=100))
