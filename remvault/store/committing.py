@@ -17,6 +17,7 @@ from typing import Literal
 from remvault.domain.commit_message import Operation, one_line, render
 from remvault.domain.note import parse_note
 from remvault.errors import GitError
+from remvault.store.attributes import has_filter
 from remvault.store.git import Repository
 from remvault.store.identity import resolve_identity
 from remvault.store.repository import Draft, GitRepository, IndexLocked, Made, Step, TipMoved
@@ -106,6 +107,23 @@ class Committer:
     def repository(self) -> GitRepository:
         """The repository; raises GitError, among them NotOwned."""
         return Repository.open(self._tree, self._environ)
+
+    def store(self, path: str, data: bytes, known: str | None) -> str:
+        """Store content as git should have it, and name it; raises GitError.
+
+        That is as typed, with two exceptions, where git's own settings decide: a path that goes through a program
+        (encryption) must not enter history around it; and where git keeps a note without the carriage returns it has on
+        disk (`known`: its blob in HEAD, or as we stored it), a change of one line must not become one of all.
+        """
+        is_converted = (
+            known is not None
+            and b"\r\n" in data
+            and self.repository.has_blob(known)
+            and b"\r" not in self.repository.read_blob(known)
+        )
+        if is_converted or has_filter(self._tree, path, self._environ, self._config):
+            return self.repository.write_filtered_blob(path, data)
+        return self.repository.write_blob(data)
 
     def check_idle(self) -> Head:
         """Return HEAD, or raise PutOff when git is in the middle of something or, for a commit, not on a branch."""

@@ -138,11 +138,16 @@ def sweep_parts(folder: Path) -> None:
 def sync_folder(folder: Path) -> None:
     """Wait until a folder's entries are on disk, where the system can do that."""
     with suppress(OSError):  # Windows cannot open folders, some network file systems cannot sync them
-        handle = os.open(folder, os.O_RDONLY | _CLOEXEC)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        sync_file(folder)
+
+
+def sync_file(path: Path) -> None:
+    """Wait until what was written to a file is on disk; raises OSError."""
+    handle = os.open(path, os.O_RDONLY | _CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _write_part(folder: Path, data: bytes, *, mode: int | None) -> Path:

@@ -6,7 +6,6 @@ Leaves alone: when to commit at all (ledger), HEAD and settings (work_tree), the
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta, timezone
@@ -19,11 +18,11 @@ from pygit2.enums import FileMode, ObjectType, RepositoryOpenFlag, SortMode
 from remvault.domain.blobs import blob_id
 from remvault.errors import GitError
 from remvault.store.branch_file import is_branch_file, move_branch
-from remvault.store.files import SaveFailed, read_regular
+from remvault.store.files import sync_file
 from remvault.store.git_command import CommandRepository, git_accepts, trouble_of
 from remvault.store.identity import Person
-from remvault.store.index_file import IndexFile, IndexMoved
-from remvault.store.index_format import StagedFile, UnknownIndex, packed_times
+from remvault.store.index_file import IndexFile, IndexMoved, staged_file
+from remvault.store.index_format import StagedFile, UnknownIndex
 from remvault.store.own_lock import LockHeld
 from remvault.store.repository import (
     EXECUTABLE_MODE,
@@ -167,6 +166,10 @@ class Repository:
         self._unsynced.append(blob)
         return blob
 
+    def write_filtered_blob(self, path: str, data: bytes) -> str:
+        """See GitRepository."""
+        return self._command.write_filtered_blob(path, data)
+
     def changed_paths(self, old: str | None, new: str, prefix: str) -> dict[str, tuple[str | None, str | None]]:
         """See GitRepository. Equal subtrees are skipped unread."""
         before = None if old is None else self._folder(self._root_tree(old), prefix)
@@ -287,11 +290,7 @@ class Repository:
         for name in self._unsynced:
             path = self.tree.common_dir / "objects" / name[:2] / name[2:]
             with suppress(FileNotFoundError):  # it was there already, in a pack
-                handle = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-                try:
-                    os.fsync(handle)
-                finally:
-                    os.close(handle)
+                sync_file(path)
         self._unsynced.clear()
 
     def _move(self, draft: Draft, commit: str) -> None:
@@ -304,17 +303,7 @@ class Repository:
         return {path: None if blob is None else self._staged_file(path, blob) for path, blob in changes.items()}
 
     def _staged_file(self, path: str, blob: str) -> StagedFile:
-        """Stage exactly this blob; where the file on disk still is it, with its times, so that git need not read it."""
-        target = self.tree.root / path
-        found: os.stat_result | None = None
-        with suppress(SaveFailed, OSError):
-            before = target.lstat()
-            data = read_regular(target)
-            after = target.lstat()
-            is_still = (packed_times(before), before.st_ino) == (packed_times(after), after.st_ino)
-            if data is not None and blob_id(data) == blob and is_still:
-                found = before
-        return StagedFile(blob, self._staged_mode(path), found)
+        return staged_file(self.tree.root / path, blob, self._staged_mode(path))
 
     def _staged_mode(self, path: str) -> int:
         """The mode a staged path has already, so that an executable note stays one."""

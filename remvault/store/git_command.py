@@ -126,6 +126,10 @@ class CommandRepository:
         """See GitRepository."""
         return self._run("hash-object", "-w", "--no-filters", "--stdin", stdin=data).decode().strip()
 
+    def write_filtered_blob(self, path: str, data: bytes) -> str:
+        """See GitRepository."""
+        return self._run("hash-object", "-w", "--stdin", f"--path={path}", stdin=data).decode().strip()
+
     def changed_paths(self, old: str | None, new: str, prefix: str) -> dict[str, tuple[str | None, str | None]]:
         """See GitRepository."""
         prefix = folder_prefix(prefix)

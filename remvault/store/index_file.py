@@ -15,6 +15,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from remvault.domain.blobs import blob_id
+from remvault.store.files import SaveFailed, read_regular
 from remvault.store.index_format import Entry, Index, StagedFile, packed_times
 from remvault.store.work_tree import index_swap
 
@@ -128,6 +130,19 @@ class IndexFile:
             if name not in ours and not _has_times(self._root / os.fsdecode(name), times):
                 return True
         return False
+
+
+def staged_file(path: Path, blob: str, mode: int) -> StagedFile:
+    """An entry for exactly this blob; while the file on disk is it, with its times, so that git need not read it."""
+    found: os.stat_result | None = None
+    with suppress(SaveFailed, OSError):
+        before = path.lstat()
+        data = read_regular(path)
+        after = path.lstat()
+        is_still = (packed_times(before), before.st_ino) == (packed_times(after), after.st_ino)
+        if data is not None and blob_id(data) == blob and is_still:
+            found = before
+    return StagedFile(blob, mode, found)
 
 
 def _has_times(path: Path, recorded: bytes) -> bool:

@@ -182,12 +182,13 @@ class Ledger:
         ]
         try:
             heads = committer.look([file.path for file in files])
-            write = committer.repository.write_blob
             stored = [
                 Tracked(
                     file.path,
-                    None if one.change.data is None else write(one.change.data),
-                    None if file.base is None or one.before is None else write(one.before),
+                    None if one.change.data is None else committer.store(file.path, one.change.data, heads[file.path]),
+                    None
+                    if file.base is None or one.before is None
+                    else committer.store(file.path, one.before, heads[file.path]),
                 )
                 for file, one in zip(files, versioned, strict=True)
             ]

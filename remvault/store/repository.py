@@ -172,6 +172,10 @@ class GitRepository(Protocol):
         """Store content exactly as given, no filter applied; returns its id."""
         ...
 
+    def write_filtered_blob(self, path: str, data: bytes) -> str:
+        """Store content as `git add` of this path would; returns its id."""
+        ...
+
     def changed_paths(self, old: str | None, new: str, prefix: str) -> Mapping[str, tuple[str | None, str | None]]:
         """Regular files that differ between two commits (None: the empty tree): path to (old blob, new blob)."""
         ...

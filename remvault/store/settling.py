@@ -83,7 +83,10 @@ def _settle_one(
     contents = {path: _read(root / path) for path in paths}
     try:
         heads = committer.look(paths)
-        disk = {path: None if data is None else committer.repository.hash(data) for path, data in contents.items()}
+        known = {change.path: change.blob for change in entry.changes}
+        disk = {
+            path: None if data is None else committer.store(path, data, known[path]) for path, data in contents.items()
+        }
         if all(heads[change.path] == change.blob for change in entry.changes):
             return _follow(entry.changes, committer)
         # For a note written twice while waiting, the first version is the base of the second.
@@ -100,7 +103,7 @@ def _settle_one(
     except GitError as err:
         raise put_off(err) from err
     changed = [path for path in paths if path not in bases and disk[path] not in (None, heads[path])]
-    return _take_edits({path: contents[path] for path in changed}, entry.operation, committer)
+    return _take_edits({path: contents[path] for path in changed}, known, entry.operation, committer)
 
 
 def _is_intact(
@@ -122,14 +125,16 @@ def _follow(changes: Sequence[PendingChange], committer: Committer) -> Outcome:
     return Outcome(True, True, None, None)
 
 
-def _take_edits(contents: Mapping[str, bytes | None], operation: Operation, committer: Committer) -> Outcome | None:
+def _take_edits(
+    contents: Mapping[str, bytes | None], known: Mapping[str, str | None], operation: Operation, committer: Committer
+) -> Outcome | None:
     """Commit files that changed since, as they are now, each as an edit; in `stage` mode they are the person's."""
     outcome: Outcome | None = None
     for path, data in contents.items():
         if committer.mode == "stage" or data is None or is_kept_local(path, data):
             continue
         edit = replace(edit_of(path, data), session=operation.session)
-        made = committer.take(edit, [Tracked(path, committer.repository.write_blob(data), None)])
+        made = committer.take(edit, [Tracked(path, committer.store(path, data, known[path]), None)])
         earlier = () if outcome is None or outcome.commit is None else (*outcome.edits, outcome.commit)
         outcome = replace(made, edits=earlier)
     return outcome

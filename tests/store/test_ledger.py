@@ -331,6 +331,42 @@ def test_r34_line_ends_stay_as_typed_and_status_is_clean(desk: Desk, setting: st
     assert (desk.root / "global/a.md").read_bytes() == two.encode()
 
 
+def test_r34_a_note_that_git_keeps_with_other_line_ends_changes_by_one_line(desk: Desk) -> None:
+    desk.git("config", "core.autocrlf", "true")
+    one, two, three = (note_text("A", body=f"{word}\n").replace("\n", "\r\n") for word in ("one", "two", "three"))
+    desk.commit_by_hand("a.md", one)
+    assert desk.git("cat-file", "-s", "HEAD:a.md").strip() != str(len(one))
+
+    outcome = desk.write("a.md", two, op="update")
+    first = desk.git("status", "--porcelain"), desk.git("show", "--format=", "--numstat", "HEAD")
+    desk.git("checkout", "-q", "--detach")
+    desk.write("a.md", three, op="update")
+    desk.git("checkout", "-q", "main")
+    desk.ledger.settle()
+
+    assert outcome.edits == ()
+    assert first == ("", "1\t1\ta.md\n")
+    assert desk.git("show", "--format=", "--numstat", "HEAD") == "1\t1\ta.md\n"
+    assert desk.ops() == ["update", "update", "-"]
+    assert (desk.root / "a.md").read_bytes() == three.encode()
+    assert desk.git("status", "--porcelain") == ""
+
+
+def test_a_note_that_git_encrypts_never_enters_history_in_the_clear(desk: Desk) -> None:
+    desk.git("config", "filter.rot.clean", "tr a-zA-Z n-za-mN-ZA-M")
+    desk.git("config", "filter.rot.smudge", "tr a-zA-Z n-za-mN-ZA-M")
+    desk.commit_by_hand(".gitattributes", "*.md filter=rot\n")
+    desk.commit_by_hand("a.md", note_text("A", body="handmade\n"))
+
+    outcome = desk.write("a.md", note_text("A", body="plaintext\n"), op="update")
+
+    assert outcome.committed
+    assert outcome.edits == ()
+    assert "cynvagrkg" in desk.git("cat-file", "blob", "HEAD:a.md")
+    assert not desk.has_stored(b"plaintext")
+    assert desk.git("status", "--porcelain") == ""
+
+
 def test_an_executable_note_keeps_its_mode_in_history(desk: Desk) -> None:
     desk.commit_by_hand("a.md", note_text("A"))
     (desk.root / "a.md").chmod(0o755)
