@@ -78,7 +78,7 @@ def build_in_processes(
         for worker in workers:
             answer = worker.answer()
             for *fields, rest in answer["rows"]:
-                entry = Entry._make([*fields, rest.encode()])
+                entry = Entry._make([*fields, rest.encode("utf-8", "surrogatepass")])
                 rows[entry.path] = entry
             batch.unreadable += [Problem(*values) for values in answer["unreadable"]]
             for kind, found in answer["lengths"].items():
@@ -110,7 +110,7 @@ def build_part(job: Mapping[str, Any], report: Callable[[int], None]) -> dict[st
         write_generation(folder, documents, generation=None)
         folders.append(os.fspath(folder))
     return {
-        "rows": [(*entry[:-1], entry.rest.decode()) for entry in batch.rows.values()],
+        "rows": [(*entry[:-1], entry.rest.decode("utf-8", "surrogatepass")) for entry in batch.rows.values()],
         "lengths": batch.lengths,
         "unreadable": [[one.code, one.severity, one.path, one.line, one.message] for one in batch.unreadable],
         "folders": folders,

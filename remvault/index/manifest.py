@@ -26,14 +26,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from remvault.index.rows import Entry
+from remvault.index.rows import Entry, to_json
 from remvault.index.schema import FIELDS, NOTES, SECTIONS
 
 MANIFEST_VERSION = 2
 INDEX_FOLDER, MANIFEST_FILE = "text-index", "manifest"
 _TICK_S = 0.02  # longest wait for the file system's clock to move on
 _NUMBERS = 8  # leading fields of an Entry that are numbers
-_DUMP: dict[str, Any] = {"ensure_ascii": False, "separators": (",", ":")}
 
 
 class BadManifest(Exception):
@@ -175,7 +174,7 @@ def save(caches: Path, manifest: Manifest) -> None:
         "owners": owners,
         "sizes": [len(part) for part in parts],
     }
-    rest = b"".join((json.dumps(header, **_DUMP).encode(), b"\n", *parts))
+    rest = b"".join((to_json(header), b"\n", *parts))
     manifest.stamp = _digest(rest)
     try:
         with open(temporary, "wb") as stream:
@@ -190,7 +189,7 @@ def save(caches: Path, manifest: Manifest) -> None:
 
 def dead_json(dead: dict[str, Dead]) -> str:
     """The stored form of what is dead."""
-    return json.dumps({name: (one.documents, one.terms) for name, one in dead.items()}, **_DUMP)
+    return json.dumps({name: (one.documents, one.terms) for name, one in dead.items()}, separators=(",", ":"))
 
 
 def disk_clock(caches: Path) -> int:
@@ -232,7 +231,7 @@ def _rows_parts(rows: Mapping[str, Entry]) -> tuple[list[str | None], bytes, byt
     signed.append(array.array("q", (owners[entry.owner] for entry in rows.values())))
     names = [list(rows), [entry.id for entry in rows.values()]]
     packed = b"".join(_portable(column).tobytes() for column in signed)
-    return list(owners), json.dumps(names, **_DUMP).encode(), packed, b"\n".join(entry.rest for entry in rows.values())
+    return list(owners), to_json(names), packed, b"\n".join(entry.rest for entry in rows.values())
 
 
 def _read_rows(header: Mapping[str, Any], names: bytes, packed: bytes, lines: bytes) -> dict[str, Entry]:

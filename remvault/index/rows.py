@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from remvault.domain.note import Note
+    from remvault.domain.rules import Linked
     from remvault.store.trees import FileStat
 
 
@@ -30,6 +31,21 @@ class NoteRow(NamedTuple):
     is_valid: bool  # no error by any rule for a single note
     is_sound: bool  # could be read without error
     problems: int
+
+    def linked(self) -> Linked:
+        """What the rules over the whole vault need of the note."""
+        from remvault.domain.rules import Linked
+
+        return Linked(
+            self.path,
+            self.id,
+            self.owner,
+            self.supersedes,
+            self.superseded_by,
+            self.freshness,
+            self.status,
+            self.is_valid,
+        )
 
     @property
     def is_committed(self) -> bool:
@@ -112,7 +128,7 @@ def make_entry(note: Note, stat: FileStat, *, is_embedded: bool) -> Entry:
         len(problems),
     ]
     linked = int(bool(memory.supersedes))
-    return Entry(*stat, 0, 0, 0, linked, memory.owner, memory.id, note.path, _dump(rest))
+    return Entry(*stat, 0, 0, 0, linked, memory.owner, memory.id, note.path, to_json(rest))
 
 
 def blob_of(entry: Entry) -> str:
@@ -133,8 +149,9 @@ def with_head_blob(entry: Entry, head_blob: str | None) -> Entry:
         return entry
     rest = json.loads(entry.rest)
     rest[1] = 1 if head_blob == blob else head_blob
-    return entry._replace(rest=_dump(rest))
+    return entry._replace(rest=to_json(rest))
 
 
-def _dump(rest: Sequence[object]) -> bytes:
-    return json.dumps(rest, ensure_ascii=False, separators=(",", ":")).encode()
+def to_json(value: object) -> bytes:
+    """Compact JSON. Lone surrogates, which YAML can write as escapes where libyaml is missing, do no harm."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")

@@ -9,7 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 
+from remvault.domain import frontmatter
 from remvault.domain.note import blob_id
 from remvault.index import building
 from remvault.index.reconcile import NoteSource, reconcile
@@ -211,6 +213,17 @@ def test_a_build_in_several_processes_equals_one_in_memory(
     assert not (vault.state.caches / "text-index.parts").exists()
     assert answers(snapshot) == answers(vault.look(in_memory=True))
     vault.write("later.md", id="m-later", body="deploy later\n")
+    assert answers(vault.look()) == answers(vault.look(in_memory=True))
+
+
+def test_letters_that_are_none_stop_nothing(vault: IndexedVault, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where libyaml is missing, an escape can smuggle half a character into a title."""
+    monkeypatch.setattr(frontmatter, "_Loader", yaml.BaseLoader)
+    vault.write("odd.md", '"x\\ud800y"', id="m-1", scope="project", scope_id='"a\\udc00"', body="deploy\n")
+    vault.write("even.md", id="m-2", body="deploy\n")
+    assert vault.find("deploy") == ["even.md", "odd.md"]
+    monkeypatch.setattr(building, "PARALLEL_FROM", 2)
+    assert found(reconcile(vault.source(), vault.state, rebuild=True), "deploy") == ["even.md", "odd.md"]
     assert answers(vault.look()) == answers(vault.look(in_memory=True))
 
 
