@@ -125,11 +125,9 @@ class Repository:
         """See GitRepository."""
         prefix = folder_prefix(prefix)
         try:
-            index = self._index
-            index.read(False)  # reads again exactly when the file's checksum is another
-        except (pygit2.GitError, OSError):
+            return self._file.below(prefix)
+        except (UnknownIndex, OSError):
             return self._command.staged_entries(prefix)
-        return _staged(index, prefix)
 
     def staged_blob_ids(self, prefix: str) -> dict[str, str]:
         """See GitRepository."""
@@ -253,13 +251,8 @@ class Repository:
             )
 
     @cached_property
-    def _index(self) -> pygit2.Index:
-        # Relative as git gives it to a hook: from the top of the work tree.
-        return self._git.index if self._index_file is None else pygit2.Index(str(self.tree.root / self._index_file))
-
-    @cached_property
     def _file(self) -> IndexFile:
-        return IndexFile(self.tree.git_dir, self.tree.root)
+        return IndexFile(self.tree.git_dir, self.tree.root, name=self._index_file)
 
     @cached_property
     def _command(self) -> CommandRepository:
@@ -379,22 +372,6 @@ def _as_folder(entry: pygit2.Object | None) -> pygit2.Tree | None:
 
 def _regular(entry: pygit2.Object | None) -> str | None:
     return str(entry.id) if entry is not None and int(entry.filemode) in _REGULAR else None
-
-
-def _staged(index: pygit2.Index, prefix: str) -> dict[str, tuple[int, str]]:
-    found = {
-        entry.path[len(prefix) :]: (int(entry.mode), str(entry.id)) for entry in index if entry.path.startswith(prefix)
-    }
-    for path, side in _conflicts(index).items():
-        if path.startswith(prefix):
-            found[path[len(prefix) :]] = (int(side.mode), str(side.id))
-    return found
-
-
-def _conflicts(index: pygit2.Index) -> dict[str, pygit2.IndexEntry]:
-    """Paths in conflict with our side, else theirs."""
-    sides = ((ours or theirs) for _, ours, theirs in (index.conflicts or ()))
-    return {side.path: side for side in sides if side is not None}
 
 
 def _signature(person: Person) -> pygit2.Signature:

@@ -28,8 +28,9 @@ class IndexMoved(Exception):
 class IndexFile:
     """The staged index of one work tree."""
 
-    def __init__(self, git_dir: Path, root: Path) -> None:
-        self._root, self._path = root, git_dir / "index"
+    def __init__(self, git_dir: Path, root: Path, *, name: str | None = None) -> None:
+        """`name`: another file than the usual one, only to be read; relative to `root`, as git tells its hooks."""
+        self._root, self._path = root, git_dir / "index" if name is None else root / name
         self._lock = index_swap(git_dir)
         self._index: Index | None = None
         self._seen: Index | None = None
@@ -39,6 +40,10 @@ class IndexFile:
         """The entries of paths as they are on disk now; raises UnknownIndex or OSError."""
         self._seen = index = self._parsed(self._load()[0])
         return {path: index.find(path) for path in paths}
+
+    def below(self, prefix: str) -> dict[str, tuple[int, str]]:
+        """Every staged file below a prefix, see `Index.below`; raises UnknownIndex or OSError."""
+        return self._parsed(self._load()[0]).below(prefix)
 
     def swap(self, changes: Mapping[str, StagedFile | None]) -> None:
         """Set or (None) remove entries. Raises as `swapping`."""

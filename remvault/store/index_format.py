@@ -21,6 +21,7 @@ _HEADER = struct.Struct(">4sII")
 _ENTRY = struct.Struct(">10I20sH")  # ctime, mtime (s, ns each), device, inode, mode, uid, gid, size, id, flags
 _CHECKSUM = 20
 _NAME_MASK, _STAGE_MASK, _EXTENDED = 0x0FFF, 0x3000, 0x4000
+_OURS, _THEIRS = 2, 3
 _KEPT = (b"TREE", b"REUC")
 # Derived from the entries or from the work tree: valid no longer once an entry changes, made anew by git.
 _DROPPED = (b"UNTR", b"FSMN", b"EOIE", b"IEOT")
@@ -78,6 +79,20 @@ class Index:
             return None
         fields = _ENTRY.unpack_from(self._body, self._starts[first])
         return Entry(fields[10].hex(), fields[6], bool(fields[11] & _STAGE_MASK))
+
+    def below(self, prefix: str) -> dict[str, tuple[int, str]]:
+        """Every file below a prefix: path relative to it to (mode, blob); in conflict our side, else theirs."""
+        start_of, found = os.fsencode(prefix), {}
+        for start in self._starts[:-1]:
+            name = self._name(start)
+            if not name.startswith(start_of):
+                continue
+            fields = _ENTRY.unpack_from(self._body, start)
+            side = (fields[11] & _STAGE_MASK) >> 12
+            path = os.fsdecode(name[len(start_of) :])
+            if side in (0, _OURS) or (side == _THEIRS and path not in found):
+                found[path] = (fields[6], fields[10].hex())
+        return found
 
     def times_since(self, second: int) -> list[tuple[bytes, bytes]]:
         """Entries whose file was changed in `second` (since 1970) or later: (path, ctime and mtime as recorded)."""
