@@ -26,10 +26,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from remvault.index.rows import Entry, to_json
+from remvault.index.rows import Entry, NoteRow, to_json
 from remvault.index.schema import FIELDS, NOTES, SECTIONS
 
-MANIFEST_VERSION = 2
+# What a row consists of is part of it: a field added or moved makes older manifests foreign by itself.
+MANIFEST_VERSION = ["2", *Entry._fields, *NoteRow._fields]
 INDEX_FOLDER, MANIFEST_FILE = "text-index", "manifest"
 _TICK_S = 0.02  # longest wait for the file system's clock to move on
 _NUMBERS = 8  # leading fields of an Entry that are numbers
