@@ -23,10 +23,11 @@ OWNERS = {
     "typer": {"surfaces/"},
     "rich": {"surfaces/"},
     "platformdirs": {"surfaces/"},
-    "filelock": {"store/state.py"},
+    "filelock": {"store/state.py", "index/reconcile.py"},  # the write lock, and the index's own
     "watchdog": {"index/watcher.py"},
 }
 # Only surfaces look at the process: below, the environment, the folder and the time are arguments.
+ALLOWED = {("index/building.py", "print")}  # a worker process answers its parent on standard output
 PROCESS = {
     "os.environ",
     "os.environb",
@@ -114,6 +115,8 @@ def test_only_surfaces_look_at_the_process(name: str) -> None:
     for node in ast.walk(tree(name)):
         if isinstance(node, ast.Attribute | ast.Name):
             said = ast.unparse(node)
+            if (name, said) in ALLOWED:
+                continue
             short = ".".join(said.split(".")[-2:])
             assert said not in PROCESS, f"{name}:{node.lineno}: {said} belongs to surfaces"
             assert short not in PROCESS, f"{name}:{node.lineno}: {said} belongs to surfaces"

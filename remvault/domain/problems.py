@@ -177,6 +177,13 @@ RULES: dict[str, Rule] = {
         ),
         Rule("RV404", "error", "provenance without source", "At least one provenance entry needs a `source`."),
         Rule(
+            "RV405",
+            "error",
+            "scope-id not valid",
+            "An id that no context can have makes a memory nobody sees; a global memory has none, and an id beside it "
+            "says that another scope was meant.",
+        ),
+        Rule(
             "RV406",
             "warning",
             "folder disagrees with scope",

@@ -6,7 +6,8 @@ Pure: notes in, problems out. What files and folders look like is `store.checkin
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from remvault.domain.anchors import MAX_ANCHORS, parse_place
 from remvault.domain.fields import FIELDS
@@ -14,6 +15,7 @@ from remvault.domain.lineage import Lineage, Link, build_lineage
 from remvault.domain.memory import EXPLICIT_WRITE
 from remvault.domain.note import Note
 from remvault.domain.problems import Problem, has_errors, problem, shown
+from remvault.domain.scope import scope_id_fault
 from remvault.domain.suggestions import suggest
 
 NoteRule = Callable[[Note], Iterator[Problem]]
@@ -32,21 +34,53 @@ def note_problems(note: Note, *, is_embedded: bool = True) -> list[Problem]:
     return sorted(found, key=Problem.sort_key)
 
 
-def vault_problems(notes: Sequence[Note]) -> list[Problem]:
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """One note as the rules over the whole vault see it."""
+
+    path: str
+    id: str | None
+    owner: str | None
+    supersedes: tuple[str, ...]
+    superseded_by: str | None
+    freshness: str | None
+    status: str
+    is_valid: bool
+    key_lines: Mapping[str, int] = field(default_factory=dict)  # empty where the note is not opened
+
+    def line_of(self, key: str) -> int:
+        """Line of a key, or the first line."""
+        return self.key_lines.get(key, 1)
+
+
+def linked(note: Note) -> Linked:
+    """What the rules over the whole vault need of a parsed note."""
+    memory = note.memory
+    return Linked(
+        note.path,
+        memory.id,
+        note.owner,
+        memory.supersedes,
+        memory.superseded_by,
+        memory.freshness,
+        memory.status,
+        not has_errors(note_problems(note)),
+        note.key_lines,
+    )
+
+
+def vault_problems(notes: Sequence[Linked]) -> list[Problem]:
     """Problems that only show when all notes are seen together: duplicate ids and supersession, in report order."""
-    lineage = build_lineage(links(notes))
-    found = [*_duplicates(notes), *_chain(notes, lineage)]
+    found = [*_duplicates(notes), *_chain(notes, build_lineage(links(notes)))]
     return sorted(found, key=Problem.sort_key)
 
 
-def links(notes: Iterable[Note]) -> list[Link]:
+def links(notes: Iterable[Linked]) -> list[Link]:
     """What supersession needs to know of each note that has an id. Of notes with one id the first by path counts."""
     by_id: dict[str, Link] = {}
     for note in sorted(notes, key=lambda one: one.path):
-        memory = note.memory
-        if memory.id is not None and memory.id not in by_id:
-            counts = memory.status == "active" and not has_errors(note_problems(note))
-            by_id[memory.id] = Link(memory.id, memory.supersedes, note.owner, counts)
+        if note.id is not None and note.id not in by_id:
+            by_id[note.id] = Link(note.id, note.supersedes, note.owner, note.is_valid and note.status == "active")
     return list(by_id.values())
 
 
@@ -70,7 +104,15 @@ def _owner(note: Note, *, is_embedded: bool) -> Iterator[Problem]:
             hint = "add scope: project and scope-id: NAME, or scope: global"
             yield problem("RV401", note.path, note.line_of("scope"), "scope is missing", hint)
         return
-    if memory.scope == "global" or memory.scope_id or "scope-id" in note.flawed_keys:
+    if "scope-id" in note.flawed_keys:
+        return
+    if memory.scope_id is not None:
+        fault = scope_id_fault(memory.scope, memory.scope_id)
+        if fault is not None:
+            message = f"scope-id {shown(memory.scope_id)} {fault}"
+            yield problem("RV405", note.path, note.line_of("scope-id"), message, "'remvault context' shows valid ids")
+        return
+    if memory.scope == "global":
         return
     if memory.scope == "workspace" and is_embedded:
         return  # visible in the vault's own work tree only, which `Context` sees to
@@ -112,11 +154,9 @@ def _look_alikes(note: Note) -> Iterator[Problem]:
 
 
 def _near(key: str) -> str | None:
-    # Short words are near to everything; a slip in them is not worth a false alarm.
-    close = suggest(key, list(FIELDS), likeness=0.8) if len(key) > 4 else None  # "author" is not "anchors"
-    if close is None or key.rstrip("s") == close or abs(len(close) - len(key)) > 2:
-        return close if close is not None and key.rstrip("s") == close.rstrip("s") else None
-    return close
+    # Short words are near to everything, and "author" is no slip for "anchors".
+    close = suggest(key, list(FIELDS), likeness=0.8) if len(key) > 2 else None
+    return close if close != key else None
 
 
 def _anchors(note: Note) -> Iterator[Problem]:
@@ -142,11 +182,11 @@ def _local_only(note: Note) -> Iterator[Problem]:
 NOTE_RULES: tuple[NoteRule, ...] = (_required, _provenance, _temporary, _look_alikes, _anchors, _local_only)
 
 
-def _duplicates(notes: Iterable[Note]) -> Iterator[Problem]:
-    by_id: dict[str, list[Note]] = defaultdict(list)
+def _duplicates(notes: Iterable[Linked]) -> Iterator[Problem]:
+    by_id: dict[str, list[Linked]] = defaultdict(list)
     for note in notes:
-        if note.memory.id is not None:
-            by_id[note.memory.id].append(note)
+        if note.id is not None:
+            by_id[note.id].append(note)
     for memory_id, same in by_id.items():
         for note in same if len(same) > 1 else ():
             others = ", ".join(sorted(other.path for other in same if other is not note))
@@ -154,51 +194,44 @@ def _duplicates(notes: Iterable[Note]) -> Iterator[Problem]:
             yield problem("RV105", note.path, note.line_of("id"), f"id {memory_id!r} is also in {others}", hint)
 
 
-def _chain(notes: Sequence[Note], lineage: Lineage) -> Iterator[Problem]:
-    by_id = {note.memory.id: note for note in sorted(notes, key=lambda one: one.path, reverse=True) if note.memory.id}
+def _chain(notes: Sequence[Linked], lineage: Lineage) -> Iterator[Problem]:
+    by_id = {note.id: note for note in sorted(notes, key=lambda one: one.path, reverse=True) if note.id}
     in_circle = {one: members for members in lineage.cycles for one in members}
     idle = set(lineage.without_effect)
-    for note in by_id.values():
-        memory, at = note.memory, note.line_of("supersedes")
-        assert memory.id is not None
-        if memory.id in in_circle:
-            message = "supersession goes in a circle: " + " -> ".join(in_circle[memory.id])
+    for memory_id, note in by_id.items():
+        at = note.line_of("supersedes")
+        if memory_id in in_circle:
+            message = "supersession goes in a circle: " + " -> ".join(in_circle[memory_id])
             yield problem("RV202", note.path, at, message, "remove one of the links")
-        for older in memory.supersedes:
+        for older in note.supersedes:
             if older not in by_id:
-                yield problem(
-                    "RV201", note.path, at, f"supersedes {older!r}, which no note has", "remove it or restore the note"
-                )
-            elif (memory.id, older) in idle and memory.status == "active":
+                message = f"supersedes {older!r}, which no note has"
+                yield problem("RV201", note.path, at, message, "remove it or restore the note")
+            elif (memory_id, older) in idle and note.status == "active":
                 hint = "same owner or a wider scope, and no errors of its own"
-                yield problem(
-                    "RV204", note.path, at, f"does not supersede {older!r}: owner or validity does not allow it", hint
-                )
+                message = f"does not supersede {older!r}: owner or validity does not allow it"
+                yield problem("RV204", note.path, at, message, hint)
         yield from _mark(note, by_id, lineage)
     for memory_id, heads in lineage.contests():
         note = by_id[memory_id]
         message = f"superseded independently by {' and '.join(heads)}"
-        yield problem("RV205", note.path, note.line_of("superseded-by"), message, "supersede or retract one of them")
+        hint = "supersede or retract one of them"
+        yield problem("RV205", note.path, note.line_of("superseded-by"), message, hint)
 
 
-def _mark(note: Note, by_id: dict[str, Note], lineage: Lineage) -> Iterator[Problem]:
+def _mark(note: Linked, by_id: Mapping[str, Linked], lineage: Lineage) -> Iterator[Problem]:
     """Compare what the older note says of itself with what the newer ones say."""
-    memory = note.memory
-    assert memory.id is not None
-    newer = lineage.successors.get(memory.id, ())
-    if newer and (memory.freshness != "superseded" or memory.superseded_by is None):
+    assert note.id is not None
+    newer = lineage.successors.get(note.id, ())
+    if newer and (note.freshness != "superseded" or note.superseded_by is None):
         message = f"superseded by {newer[0]!r} but not marked so"
         hint = f"'remvault check --fix' adds freshness: superseded and superseded-by: {newer[0]}"
         yield problem("RV203", note.path, note.line_of("freshness"), message, hint, fixable=len(newer) == 1)
-    elif memory.superseded_by is not None and memory.superseded_by not in newer:
-        known = memory.superseded_by in by_id
-        message = f"superseded-by {memory.superseded_by!r} " + (
-            "does not supersede this note" if known else "is no note"
-        )
-        yield problem(
-            "RV206",
-            note.path,
-            note.line_of("superseded-by"),
-            message,
-            "name the note that supersedes it, or remove the mark",
-        )
+    elif note.superseded_by is not None and note.superseded_by not in newer:
+        named = by_id.get(note.superseded_by)
+        why = "is no note" if named is None else "does not supersede this note"
+        if named is not None and note.id in named.supersedes:
+            why = f"is {named.status}, so this one holds" if named.status != "active" else "may not supersede this note"
+        message = f"superseded-by {note.superseded_by!r} {why}"
+        hint = "name the note that supersedes it, or remove the mark"
+        yield problem("RV206", note.path, note.line_of("superseded-by"), message, hint)

@@ -30,6 +30,19 @@ def breadth(scope: str) -> int:
     return SCOPES.index(scope)
 
 
+def scope_id_fault(scope: str, scope_id: str) -> str | None:
+    """Say why an id cannot be one of this scope, as the end of a sentence; None when it can."""
+    if scope == GLOBAL:
+        return "stands beside scope: global"
+    if not scope_id.strip() or scope_id != scope_id.strip() or not scope_id.isprintable():
+        return "is empty, or holds control characters or blanks around it"
+    if scope == "project" and not PROJECT_ID.match(scope_id):
+        return "is no project id: lower-case letters, digits, '.', '_' and '-'"
+    if scope == "branch" and not PROJECT_ID.match(scope_id.partition("@")[0]):
+        return "is no branch id: write project@branch"
+    return None
+
+
 def owner_key(scope: str | None, scope_id: str | None) -> str | None:
     """Name the owner of a memory as `scope:id` (`global:` for global, `workspace:` for a workspace note without id).
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,6 +11,11 @@ if TYPE_CHECKING:
     from remvault.domain.note import Note
     from remvault.domain.rules import Linked
     from remvault.store.trees import FileStat
+
+
+LINKED, FLAWED, RELATED = 1, 2, 4
+# Relations that say something of the note at the other end: of it in dispute, or of this one resting on it.
+RELATION_TYPES = ("contradicts", "supports", "derived-from")
 
 
 class NoteRow(NamedTuple):
@@ -28,6 +34,9 @@ class NoteRow(NamedTuple):
     supersedes: tuple[str, ...]
     superseded_by: str | None
     expires: str | None  # time as typed
+    tier: str
+    relations: tuple[tuple[str, str], ...]  # (type, target) of RELATION_TYPES, which reach beyond the note itself
+    text_key: str  # equal for the same title and body, letter case and white space apart
     is_valid: bool  # no error by any rule for a single note
     is_sound: bool  # could be read without error
     problems: int
@@ -71,11 +80,26 @@ class Entry(NamedTuple):
     is_racy: int  # 1: the stat proves nothing, see `changes.is_racy`
     number: int  # of the note's document; 0: not in the text index
     section_count: int  # documents of sections, numbered next
-    is_linked: int  # 1: it supersedes something
+    marks: int  # bits: LINKED, FLAWED, RELATED
     owner: str | None
     id: str | None
     path: str
     rest: bytes  # JSON list: blob, HEAD's blob (1: the same), then title, type and the fields from status on
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether it supersedes something."""
+        return bool(self.marks & LINKED)
+
+    @property
+    def is_flawed(self) -> bool:
+        """Whether a rule found a problem in it."""
+        return bool(self.marks & FLAWED)
+
+    @property
+    def is_related(self) -> bool:
+        """Whether it has relations of `RELATION_TYPES`."""
+        return bool(self.marks & RELATED)
 
     @property
     def numbers(self) -> range:
@@ -103,6 +127,7 @@ def as_row(entry: Entry) -> NoteRow:
     """Read an entry in full."""
     blob, head_blob, title, kind, *fields = json.loads(entry.rest)
     fields[3] = tuple(fields[3])
+    fields[7] = tuple((kind_, target) for kind_, target in fields[7])
     return NoteRow(entry.path, blob, blob if head_blob == 1 else head_blob, entry.id, title, kind, entry.owner, *fields)
 
 
@@ -112,6 +137,7 @@ def make_entry(note: Note, stat: FileStat, *, is_embedded: bool) -> Entry:
     from remvault.domain.rules import note_problems
 
     memory, problems = note.memory, note_problems(note, is_embedded=is_embedded)
+    relations = [(one.type, one.target) for one in memory.relations if one.type in RELATION_TYPES]
     rest = [
         note.blob,
         None,
@@ -123,12 +149,24 @@ def make_entry(note: Note, stat: FileStat, *, is_embedded: bool) -> Entry:
         memory.supersedes,
         memory.superseded_by,
         memory.expires,
+        memory.tier,
+        relations,
+        text_key(memory.title or "", note.body),
         not has_errors(problems),
         note.is_sound,
         len(problems),
     ]
-    linked = int(bool(memory.supersedes))
-    return Entry(*stat, 0, 0, 0, linked, memory.owner, memory.id, note.path, to_json(rest))
+    marks = LINKED * bool(memory.supersedes) | FLAWED * bool(problems) | RELATED * bool(relations)
+    return Entry(*stat, 0, 0, 0, marks, memory.owner, memory.id, note.path, to_json(rest))
+
+
+def text_key(title: str, body: str) -> str:
+    """Name a memory's text: 16 hex, equal when title and body are, letter case and white space apart.
+
+    Punctuation and signs count: `a-b` is not `a b`, and C is not C++.
+    """
+    folded = "\n".join(" ".join(part.casefold().split()) for part in (title, body))
+    return hashlib.sha1(folded.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:16]
 
 
 def blob_of(entry: Entry) -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from remvault.index.analysis import Analyzer
 
 # Raise it when stored records, packing or the choice of fields change: indexes of another number are thrown away.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 FIELDS = ("title", "aliases", "tags", "summary", "headings", "body")
 TITLE, ALIASES, TAGS, SUMMARY, HEADINGS, BODY = range(6)
 NOTES, SECTIONS = "note", "section"  # the two kinds of document, each with postings of its own

@@ -110,6 +110,16 @@ class Snapshot:
         """Every note by path, in no particular order; local-only notes and candidates too."""
         return Rows(self._view.manifest.rows)
 
+    def count(self, owners: frozenset[str]) -> int:
+        """How many indexed notes these owners have; local-only notes and candidates are never counted."""
+        entries = self._view.manifest.rows.values()
+        return sum(1 for entry in entries if entry.number and (entry.owner or "") in owners)
+
+    def flawed_rows(self) -> list[NoteRow]:
+        """The rows of notes with problems; few, so the others are not opened."""
+        entries = self._view.manifest.rows.values()
+        return [as_row(entry) for entry in entries if entry.is_flawed]
+
     @cached_property
     def lineage(self) -> Lineage:
         """Which memories hold in place of which. Of notes with one id the first by path counts."""

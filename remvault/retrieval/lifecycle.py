@@ -13,16 +13,24 @@ STAGES: tuple[Stage, ...] = ("active", "candidate", "retracted", "superseded", "
 
 
 def stage_of(
-    status: str, freshness: str | None, expires: str | None, *, successors: Sequence[str], now: datetime
+    status: str,
+    freshness: str | None,
+    expires: str | None,
+    *,
+    successors: Sequence[str],
+    is_mark_idle: bool,
+    now: datetime,
 ) -> Stage:
     """Return the one stage a memory is in.
 
     Retraction, archive and candidacy are said by `status`. Superseded is what an effective link says, or the mark a
-    person left. Expired is an `expires` that has passed; a time that cannot be read expires nothing.
+    person left, unless the mark names a note that is there and may not supersede this one (`is_mark_idle`): an archived
+    successor leaves the older memory standing. Expired is an `expires` that has passed; a time that cannot be read
+    expires nothing.
     """
     if status in ("retracted", "archived", "candidate"):
         return status  # type: ignore[return-value]
-    if successors or freshness == "superseded":
+    if successors or (freshness == "superseded" and not is_mark_idle):
         return "superseded"
     end = parse_moment(expires) if expires else None
     return "expired" if end is not None and end <= now else "active"

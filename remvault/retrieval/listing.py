@@ -68,7 +68,7 @@ def list_memories(view: View, options: ListOptions, *, provider: str) -> Listing
             successors=view.successors(row),
         )
         memories.append((memory, tuple(view.labels(row))))
-    return Listing(tuple(memories), tuple(view.snapshot.notices))
+    return Listing(tuple(memories), view.notices())
 
 
 def known_since(record: Mapping[str, Any]) -> float:

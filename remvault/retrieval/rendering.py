@@ -51,13 +51,16 @@ def render_item(item: Item, form: Format) -> str:
 
 
 def render_block(rendered: Sequence[str], form: Format, *, left_out: int = 0) -> str:
-    """Join rendered memories into one block; "" when there are none. `left_out` is said in the last line."""
-    if not rendered:
-        return ""
-    more = left_out_line(left_out)
+    """Join rendered memories into one block. `left_out` is said in the last line.
+
+    Without memories the block is "", in JSON an object with an empty list.
+    """
     if form == "json":
         head = json.dumps({"about": PREAMBLE, "left_out": left_out}, ensure_ascii=False)
         return head[:-1] + ', "memories": [\n' + ",\n".join(rendered) + "\n]}\n"
+    if not rendered:
+        return ""
+    more = left_out_line(left_out)
     if form == "md":
         return f"> {PREAMBLE}\n\n" + "\n".join(rendered) + (f"\n> {more}\n" if more else "")
     return f"<memories>\n{PREAMBLE}\n" + "".join(rendered) + (f"{more}\n" if more else "") + "</memories>\n"

@@ -117,10 +117,10 @@ def search(view: View, query: str, options: SearchOptions, *, analyzer: Analyzer
         dict(view.context.ids),
         tuple(hits),
         snapshot.generation,
-        sum(1 for _ in view.visible()),
+        snapshot.count(view.owners),
         snapshot.is_stale,
         matches.dropped,
-        tuple(snapshot.notices),
+        view.notices(),
     )
 
 
@@ -128,6 +128,8 @@ def _take(
     view: View, scored: Sequence[Scored], query: str, words: Sequence[QueryWord], options: SearchOptions, provider: str
 ) -> list[Hit]:
     """Make hits of the best, in batches, until the limit holds after the filters that need the note's own text."""
+    if options.limit < 1:
+        return []
     needs_record = bool(options.tags) or options.literal
     batch = max(options.limit, 50) if needs_record else options.limit
     hits: list[Hit] = []

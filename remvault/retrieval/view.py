@@ -48,8 +48,10 @@ class View:
 
     def stage(self, row: NoteRow) -> Stage:
         """Where the memory stands in its life."""
-        successors = self.snapshot.lineage.successors.get(row.id or "", ())
-        return stage_of(row.status, row.freshness, row.expires, successors=successors, now=self.now)
+        lineage = self.snapshot.lineage
+        successors = lineage.successors.get(row.id or "", ())
+        idle = (row.superseded_by, row.id) in lineage.without_effect
+        return stage_of(row.status, row.freshness, row.expires, successors=successors, is_mark_idle=idle, now=self.now)
 
     def accepts(self, row: NoteRow, stages: Collection[Stage], *, only_valid: bool) -> bool:
         """Whether a note may be an answer: visible, in one of the stages, and valid where that is asked."""
@@ -69,6 +71,15 @@ class View:
         assert isinstance(row, NoteRow)
         return row
 
+    def notices(self) -> tuple[str, ...]:
+        """What a person should hear besides the answer: about the index, skipped files and broken notes."""
+        said = [*self.snapshot.notices, *(f"{one.path}: {one.message}" for one in self.snapshot.skipped)]
+        broken = sum(not row.is_valid for row in self.snapshot.flawed_rows() if self.sees(row))
+        if broken:
+            what = "1 note has errors" if broken == 1 else f"{broken:,} notes have errors"
+            said.append(f"{what} and cannot be surfaced: 'remvault check' names them")
+        return tuple(said)
+
     def labels(self, row: NoteRow) -> list[str]:
         """What a reader must know before trusting the memory."""
         labels = []
@@ -81,6 +92,8 @@ class View:
             labels.append(stage)
         if row.freshness in ("stale", "unknown"):
             labels.append(f"freshness {row.freshness}")
+        if row.freshness == "superseded" and stage == "active":
+            labels.append(f"marked superseded, but {row.superseded_by} does not hold")
         if not row.is_committed:
             labels.append("uncommitted")
         return labels

@@ -7,7 +7,7 @@ Leaves alone: rules over fields and graph (`domain.rules`), printing (`surfaces`
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
@@ -16,7 +16,7 @@ from remvault.domain.fixes import repair
 from remvault.domain.lineage import build_lineage
 from remvault.domain.note import Note, parse_note
 from remvault.domain.problems import Problem, problem, with_severities
-from remvault.domain.rules import links, note_problems, vault_problems
+from remvault.domain.rules import linked, links, note_problems, vault_problems
 from remvault.domain.scope import SCOPES
 from remvault.store.layout import folder_for
 from remvault.store.note_paths import PathRefused, name_key
@@ -68,9 +68,9 @@ def check_tree(
     for note in notes:
         if only(note.path):
             problems += [_with_repair(one, tree) for one in note_problems(note, is_embedded=is_embedded)]
-            problems += _folder(note)
-    problems += vault_problems(notes)
-    problems += _name_clashes(notes)
+            problems += folder_problems(note.path, note.owner, note.line_of("scope"))
+    problems += vault_problems([linked(note) for note in notes])
+    problems += name_clashes([note.path for note in notes])
     kept = [one for one in problems if only(one.path)]
     return Checked(tuple(notes), tuple(sorted(with_severities(kept, severities), key=Problem.sort_key)))
 
@@ -81,7 +81,7 @@ def repairs(tree: Tree, checked: Checked, *, new_id: Callable[[], str]) -> list[
     for found in checked.problems:
         if found.fixable:
             by_path[found.path].append(found)
-    successors = build_lineage(links(checked.notes)).successors
+    successors = build_lineage(links([linked(note) for note in checked.notes])).successors
     found_repairs = []
     for note in checked.notes:
         problems = by_path.get(note.path)
@@ -105,41 +105,39 @@ def _with_repair(found: Problem, tree: Tree) -> Problem:
     return replace(found, fixable=True, hint="quote the value ('remvault check --fix' does it)")
 
 
-def _folder(note: Note) -> Iterator[Problem]:
+def folder_problems(path: str, owner: str | None, line: int) -> Iterator[Problem]:
     """A note in another owner's folder. A note outside all scope folders is where its writer wants it."""
-    parts = PurePosixPath(note.path).parts
-    home = _home_folder(note)
+    parts = PurePosixPath(path).parts
+    home = _home_folder(owner)
     if len(parts) < 2 or parts[0] not in SCOPES or home is None:
         return
-    if "/".join(parts[:-1]) == home or note.path.startswith(f"{home}/"):
+    folder = "/".join(parts[:-1])
+    if folder == home or folder.startswith(f"{home}/"):
         return
-    message = f"the folder says {'/'.join(parts[:-1])}, the frontmatter {home}"
+    message = f"the folder says {folder}, the frontmatter {home}"
     hint = "'remvault check --fix' moves it, or change scope and scope-id"
-    yield replace(problem("RV406", note.path, note.line_of("scope"), message, hint), fixable=True)
+    yield problem("RV406", path, line, message, hint, fixable=True)
 
 
-def _home_folder(note: Note) -> str | None:
-    if (
-        note.owner is None
-        or note.memory.scope is None
-        or (note.memory.scope_id is None and note.memory.scope != "global")
-    ):
+def _home_folder(owner: str | None) -> str | None:
+    if owner is None:
         return None
+    scope, _, scope_id = owner.partition(":")
     try:
-        return folder_for(note.memory.scope, note.memory.scope_id)
+        return folder_for(scope, scope_id or None)
     except PathRefused:
         return None
 
 
 def _home(note: Note) -> str:
-    return f"{_home_folder(note)}/{PurePosixPath(note.path).name}"
+    return f"{_home_folder(note.owner)}/{PurePosixPath(note.path).name}"
 
 
-def _name_clashes(notes: Sequence[Note]) -> Iterator[Problem]:
+def name_clashes(paths: Iterable[str]) -> Iterator[Problem]:
     """Paths that are one file where letter case or accent composition does not count (R14, R15)."""
     by_key: dict[str, list[str]] = defaultdict(list)
-    for note in notes:
-        by_key[name_key(note.path)].append(note.path)
+    for path in paths:
+        by_key[name_key(path)].append(path)
     for same in by_key.values():
         for path in same if len(same) > 1 else ():
             others = ", ".join(repr(other) for other in same if other != path)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from remvault.domain.actors import Author
 from remvault.domain.commit_message import Operation, one_line
@@ -25,8 +25,9 @@ from remvault.domain.moments import format_moment
 from remvault.domain.note import MAX_NOTE_BYTES, Note, parse_note
 from remvault.domain.problems import Problem
 from remvault.domain.rules import note_problems
+from remvault.domain.suggestions import suggest
 from remvault.errors import UsageError, UserError
-from remvault.store.checking import Repair
+from remvault.store.checking import Repair, folder_problems
 from remvault.store.layout import contained, folder_for, note_filename, shard
 from remvault.store.ledger import FileChange, Ledger, Outcome
 from remvault.store.trees import DirectoryTree
@@ -73,6 +74,25 @@ class Written:
     outcome: Outcome | None
     supersedes: tuple[str, ...] = ()
     warnings: tuple[Problem, ...] = ()
+    marked: tuple[str, ...] = ()  # further notes changed, by path
+    is_changed: bool = True  # False: the note was like that already, nothing was written
+
+    def answer(self) -> dict[str, Any]:
+        """What a writing verb answers as JSON."""
+        outcome = self.outcome
+        return {
+            "op": self.op,
+            "id": self.id,
+            "path": self.path,
+            "saved": outcome is not None and outcome.saved,
+            "committed": outcome is not None and outcome.committed,
+            "commit": outcome.commit if outcome is not None else None,
+            "pending": outcome.pending if outcome is not None else None,
+            "supersedes": list(self.supersedes),
+            "edits": list(outcome.edits) if outcome is not None else [],
+            "changed": self.is_changed,
+            "dry_run": outcome is None,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +145,11 @@ class Vault:
             "new", note, [FileChange(self._place(note, act), data, None)], act, text=data.decode("utf-8")
         )
 
-    def supersede(self, old_path: str, draft: Draft, act: Act) -> Written:
+    def supersede(self, old_path: str, draft: Draft, act: Act, *, successors: Sequence[str]) -> Written:
         """Write a successor and mark the old note, in one change.
+
+        Args:
+            successors: ids that effectively supersede the old note already.
 
         Raises:
             InvalidNote: if the successor would break a rule.
@@ -135,8 +158,8 @@ class Vault:
         old, data = self.load(old_path)
         if old.memory.id is None:
             raise UserError(f"{old_path} has no id to supersede", hint="'remvault check --fix' gives it one")
-        if old.memory.superseded_by is not None:
-            newer = old.memory.superseded_by
+        if successors:
+            newer = " and ".join(successors)
             raise UserError(f"{old.memory.id} is already superseded by {newer}", hint=f"supersede {newer} instead")
         text, note = self._compose(replace(draft, fields=successor_fields(old.memory, draft.fields)), act)
         assert note.memory.id is not None
@@ -175,8 +198,15 @@ class Vault:
     def save(self, path: str, data: bytes, act: Act, *, base: Note) -> Written:
         """Replace a note's whole text, if no rule is newly broken and nobody changed it since `base` was read."""
         note = parse_note(path, data)
+        if note.memory.id != base.memory.id and base.memory.id is not None:
+            message = f"the id {base.memory.id} would become {note.memory.id or 'nothing'}"
+            raise UserError(message, hint="an id is never changed: links and history hold on to it")
         before = {(one.code, one.message) for one in note_problems(base, is_embedded=self.is_embedded)}
         found = note_problems(note, is_embedded=self.is_embedded)
+        if data == self._tree.read(path):
+            same = Outcome(True, False, None, None)
+            text = data.decode("utf-8", "replace")
+            return Written("update", note.memory.id or "", path, text, same, is_changed=False)
         new_errors = [one for one in found if one.severity == "error" and (one.code, one.message) not in before]
         if new_errors:
             raise InvalidNote(new_errors)
@@ -242,7 +272,12 @@ class Vault:
     ) -> Written:
         """Hand one change to the ledger. A note with errors is saved but stays out of history, as with the hook."""
         memory = note.memory
-        problems = tuple(one for one in note_problems(note, is_embedded=self.is_embedded) if one.severity != "info")
+        placed = replace(note, path=changes[0].path)
+        found = [
+            *note_problems(placed, is_embedded=self.is_embedded),
+            *folder_problems(placed.path, placed.owner, placed.line_of("scope")),
+        ]
+        problems = tuple(replace(one, path=placed.path) for one in found if one.severity != "info")
         errors = [one for one in problems if one.severity == "error"]
         if errors:
             hold = f"the note has errors ({errors[0].code} {errors[0].message}): mend it, then commit it"
@@ -258,7 +293,8 @@ class Vault:
             reason=act.reason,
         )
         outcome = None if act.dry_run else self.ledger.write(operation, changes, hold=hold)
-        return Written(op, memory.id or "", changes[0].path, text, outcome, supersedes, problems)
+        marked = tuple(change.path for change in changes[1:])
+        return Written(op, memory.id or "", changes[0].path, text, outcome, supersedes, problems, marked)
 
 
 def apply_edit(text: str, edit: FieldEdit) -> str:
@@ -273,7 +309,13 @@ def apply_edit(text: str, edit: FieldEdit) -> str:
     is_list = row is not None and row.kind in _LISTS
     if edit.how != "=" and row is not None and not is_list:
         raise UsageError(f"{edit.key} holds one value: {edit.how} does not apply", hint=f"write {edit.key}=VALUE")
+    if row is None:
+        close = suggest(edit.key, list(FIELDS), likeness=0.8)
+        if close is not None:
+            raise UsageError(f"no field {edit.key!r}", hint=f"did you mean {close}?")
     value = parse_value(edit.key, edit.text)
+    if is_list and edit.text.strip() == "":
+        value = []
     if edit.how == "=":
         return set_key(text, edit.key, [value] if is_list and not isinstance(value, (list, tuple)) else value)
     items = value if isinstance(value, list) else [value]

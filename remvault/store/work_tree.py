@@ -21,7 +21,7 @@ from remvault.store.own_lock import OwnLock
 # Settings of git that anything of ours asks for; read in one process.
 _ASKED = (
     r"^(remvault\..*|remote\..*\.url|(user|author|committer)\.(name|email)|user\.signingkey|user\.useconfigonly"
-    r"|commit\.gpgsign|gpg\..*|core\.(autocrlf|hookspath|attributesfile|logallrefupdates|fsync|fsyncobjectfiles)|extensions\..*|gc\.auto)$"
+    r"|commit\.gpgsign|gpg\..*|core\.(autocrlf|editor|hookspath|attributesfile|logallrefupdates|fsync|fsyncobjectfiles)|extensions\..*|gc\.auto)$"
 )
 # What ties a process to one repository (`git rev-parse --local-env-vars`), less the settings given by `git -c`.
 _REPOSITORY_VARIABLES = frozenset(

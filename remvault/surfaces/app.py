@@ -26,6 +26,7 @@ from remvault.store.work_tree import WorkTree, find_work_tree, git_config, head
 
 if TYPE_CHECKING:
     from remvault.index.analysis import Analyzer
+    from remvault.index.rows import NoteRow
     from remvault.index.snapshot import Snapshot
     from remvault.retrieval.view import View
     from remvault.store.ledger import Ledger
@@ -161,11 +162,11 @@ class OpenVault:
 
     @cached_property
     def prefix(self) -> str:
-        """The vault's path in its repository, "" at the root."""
+        """The vault's path in its repository: "" at the root, else ending in "/"."""
         if self.work_tree is None:
             return ""
         relative = self.root.relative_to(Path(os.path.realpath(self.work_tree.root))).as_posix()
-        return "" if relative == "." else relative
+        return "" if relative == "." else f"{relative}/"
 
     @cached_property
     def state(self) -> State | None:
@@ -228,6 +229,21 @@ class OpenVault:
         from remvault.retrieval.view import View
 
         return View(self.snapshot(), self.context, self.surroundings.now(), self.is_person, self.is_embedded)
+
+    def find(self, name: str, view: View | None = None) -> NoteRow:
+        """The one memory called so that this context may see; a path may be given from the current folder too.
+
+        Raises:
+            MemoryNotFound, AmbiguousName: see `retrieval.lookup`.
+        """
+        return (view or self.view()).find(self._from_here(name))
+
+    def _from_here(self, name: str) -> str:
+        """The vault-relative path of an existing file that `name` means from the current folder; else the name."""
+        if "/" not in name and not name.endswith(".md"):
+            return name
+        place = Path(os.path.normpath(Path(os.path.realpath(self.surroundings.cwd)) / name))
+        return place.relative_to(self.root).as_posix() if place.is_relative_to(self.root) and place.exists() else name
 
     @cached_property
     def ledger(self) -> Ledger:

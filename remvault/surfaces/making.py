@@ -54,6 +54,9 @@ class Made:
     made: bool
     git_init: bool
     outcome: Outcome | None
+    is_rehearsal: bool = False
+    project: str | None = None
+    is_found: bool = True  # whether the vault is found from the folders above it without being named
 
     def answer(self) -> dict[str, Any]:
         """The result as JSON has it."""
@@ -62,9 +65,10 @@ class Made:
             "op": "init",
             "vault": str(self.root),
             "kind": self.kind,
-            "made": self.made,
+            "made": self.made and not self.is_rehearsal,
+            "dry_run": self.is_rehearsal,
             "git_init": self.git_init,
-            "saved": True,
+            "saved": not self.is_rehearsal,
             "committed": outcome is not None and outcome.committed,
             "commit": outcome.commit if outcome is not None else None,
             "pending": outcome.pending if outcome is not None else None,
@@ -80,6 +84,7 @@ def init(
     name: str | None = None,
     actor: str | None = None,
     surroundings: Surroundings | None = None,
+    reason: str | None = None,
     dry_run: bool = False,
 ) -> Made:
     """Make a vault.
@@ -103,21 +108,30 @@ def init(
     if user and (path or embedded):
         raise UsageError("--user goes alone")
     target = user_vault(around.user_data) if user else Path(os.path.realpath(around.cwd / (path or ".")))
+    if target.exists() and not target.is_dir():
+        raise UsageError(f"{target} is not a folder")
+    if _is_bare(target):
+        raise UserError(f"{target} is a bare repository, which has no files", hint="clone it and make the vault there")
     root, kind = _place(target, around, embedded=embedded)
+    if project is not None and is_vault(root):
+        known = vault_settings(root, around).text("vault.project")
+        if known != project:
+            hint = f'write project = "{project}" below [vault] in {root / VAULT_FILE}'
+            raise UserError(f"the vault is there already, with project {known or 'unset'}", hint=hint)
     made, git_init = False, False
     if not dry_run:
         root.mkdir(parents=True, exist_ok=True)
-    tree = find_work_tree(root)
-    if tree is None:
+    if find_work_tree(_nearest(root)) is None:
         git_init = True
         if not dry_run:
             run_git(root if kind == "standalone" else target, ["init", "-q"], around.environ)
     missing = _missing(root, kind, project, name, around)
     outcome = None
     if missing and not dry_run:
-        outcome = _write(root, kind, missing, actor, around)
+        outcome = _write(root, kind, missing, actor, reason, around)
         made = True
-    return Made(root, kind, made or bool(missing), git_init, outcome)
+    is_found = root.name in VAULT_FOLDERS or kind == "standalone"
+    return Made(root, kind, made or bool(missing), git_init, outcome, dry_run, project, is_found)
 
 
 def _place(target: Path, around: Surroundings, *, embedded: bool) -> tuple[Path, str]:
@@ -125,8 +139,7 @@ def _place(target: Path, around: Surroundings, *, embedded: bool) -> tuple[Path,
     for folder in (target, *(target / name for name in VAULT_FOLDERS)):
         if is_vault(folder) and (folder == target or embedded):
             return folder, _kind_of(folder)
-    nearest = next(folder for folder in (target, *target.parents) if folder.is_dir())
-    tree = find_work_tree(nearest)
+    tree = find_work_tree(_nearest(target))
     if tree is None:
         return (target / VAULT_FOLDERS[0], "embedded") if embedded else (target, "standalone")
     top = Path(os.path.realpath(tree.root))
@@ -137,6 +150,15 @@ def _place(target: Path, around: Surroundings, *, embedded: bool) -> tuple[Path,
     if _holds_files(tree, around):
         raise CodeAtRoot(target)
     return target, "standalone"
+
+
+def _nearest(folder: Path) -> Path:
+    """The folder itself or the nearest above it that exists."""
+    return next(one for one in (folder, *folder.parents) if one.is_dir())
+
+
+def _is_bare(folder: Path) -> bool:
+    return all((folder / name).exists() for name in ("HEAD", "objects", "refs"))
 
 
 def _kind_of(root: Path) -> str:
@@ -164,7 +186,9 @@ def _missing(root: Path, kind: str, project: str | None, name: str | None, aroun
     return {file: text for file, text in wanted.items() if not os.path.lexists(root / file)}
 
 
-def _write(root: Path, kind: str, missing: Mapping[str, str], actor: str | None, around: Surroundings) -> Outcome:
+def _write(
+    root: Path, kind: str, missing: Mapping[str, str], actor: str | None, reason: str | None, around: Surroundings
+) -> Outcome:
     """Write and commit the files as one operation of the vault they make, or of the one that lacked them."""
     if VAULT_FILE in missing:
         settings = load_settings(
@@ -177,5 +201,6 @@ def _write(root: Path, kind: str, missing: Mapping[str, str], actor: str | None,
     else:
         settings = vault_settings(root, around)
     vault = OpenVault.at(VaultPlace(root, "option"), settings, around, actor=actor)
-    operation = Operation(op="init", title=f"{kind} vault", actor=vault.author.actor, session=vault.author.session)
+    author = vault.author
+    operation = Operation(op="init", title=f"{kind} vault", actor=author.actor, session=author.session, reason=reason)
     return vault.ledger.write(operation, [FileChange(file, text.encode(), None) for file, text in missing.items()])

@@ -5,19 +5,22 @@ Each takes an open vault and returns a value with `answer()`, the JSON that the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from remvault.domain.problems import Problem
+from remvault.domain.memory import TIERS, TYPES
+from remvault.domain.problems import Problem, with_severities
 from remvault.domain.records import to_record
+from remvault.domain.scope import SCOPES
+from remvault.domain.suggestions import suggest
 from remvault.errors import UsageError, UserError
 from remvault.retrieval.answers import memory_answer
 from remvault.retrieval.lifecycle import STAGES, Stage
 from remvault.retrieval.listing import Listing, ListOptions, Sort
 from remvault.retrieval.listing import list_memories as _list
-from remvault.retrieval.lookup import find
+from remvault.retrieval.lookup import MemoryNotFound, find
 from remvault.retrieval.packing import CHARS_PER_TOKEN
 from remvault.retrieval.rendering import Format
 from remvault.retrieval.search import SearchAnswer, SearchOptions
@@ -25,6 +28,7 @@ from remvault.retrieval.search import search as _search
 from remvault.retrieval.surfacing import Surfaced
 from remvault.retrieval.surfacing import surface as _surface
 from remvault.retrieval.view import View
+from remvault.store.note_paths import is_note_path
 from remvault.store.trees import DirectoryTree
 from remvault.surfaces.app import OpenVault
 
@@ -49,6 +53,18 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
+class Log:
+    """What happened, newest first."""
+
+    entries: tuple[Entry, ...]
+
+    def answer(self) -> dict[str, Any]:
+        """The entries as JSON has them."""
+        keys = ("commit", "op", "actor", "reason", "time", "subject")
+        return {"entries": [{key: getattr(one, key) for key in keys} | {"ids": list(one.ids)} for one in self.entries]}
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """How the vault stands."""
 
@@ -56,7 +72,8 @@ class Status:
     notes: int
     generation: int
     is_stale: bool
-    uncommitted: tuple[str, ...]  # paths
+    uncommitted: tuple[str, ...]  # paths of notes that HEAD does not hold as they are
+    deleted: tuple[str, ...]  # paths of notes that HEAD holds and the disk does not
     settled: tuple[Outcome, ...]  # what this call committed of what was left over
     pending: tuple[Mapping[str, Any], ...]
     errors: int
@@ -70,7 +87,7 @@ class Status:
             "notes": self.notes,
             "index": {"generation": self.generation, "notes": self.notes, "stale": self.is_stale},
             "watcher": {"alive": False, "last_seen": None},
-            "uncommitted": list(self.uncommitted),
+            "uncommitted": [*self.uncommitted, *self.deleted],
             "pending": [dict(one) for one in self.pending],
             "problems": {"errors": self.errors, "warnings": self.warnings},
         }
@@ -95,8 +112,8 @@ def search(
         all_terms: every word must be there as a whole token.
         literal: the query must be there as one run of characters, ignoring case.
     """
-    if status not in STAGES:
-        raise UsageError(f"unknown status {status!r}", hint="one of " + ", ".join(STAGES))
+    _refuse_unknown("status", [status], STAGES)
+    _refuse_unknown("type", types, TYPES)
     options = SearchOptions(
         limit=limit if limit is not None else vault.settings.count("search.limit"),
         stages=(status,),
@@ -164,7 +181,15 @@ def list_memories(
     scopes: Collection[str] = (),
     tiers: Collection[str] = (),
 ) -> Listing:
-    """List every memory of this context: newest knowledge first, or by title."""
+    """List every memory of this context: newest knowledge first, or by title.
+
+    Raises:
+        UsageError: for a status, type, scope or tier that does not exist.
+    """
+    _refuse_unknown("status", [status], STAGES)
+    _refuse_unknown("type", types, TYPES)
+    _refuse_unknown("scope", scopes, SCOPES)
+    _refuse_unknown("tier", tiers, TIERS)
     options = ListOptions(sort=sort, stages=(status,), types=types, tags=tags, scopes=scopes, tiers=tiers)
     return _list(vault.view(), options, provider=vault.provider)
 
@@ -180,7 +205,7 @@ def show(vault: OpenVault, name: str, *, private: bool = False) -> Shown:
     if private:
         return _show_private(vault, name)
     view = vault.view()
-    row = view.find(name)
+    row = vault.find(name, view)
     data = DirectoryTree(vault.root).read(row.path)
     note = parse_note(row.path, data)
     memory = memory_answer(
@@ -195,7 +220,7 @@ def show(vault: OpenVault, name: str, *, private: bool = False) -> Shown:
     return Shown(memory, data, tuple(view.labels(row)), note.problems)
 
 
-def log(vault: OpenVault, name: str | None = None, *, limit: int = 30) -> list[Entry]:
+def log(vault: OpenVault, name: str | None = None, *, limit: int = 30) -> Log:
     """What happened to the vault, or to one memory, newest first.
 
     Only operations on memories this context may see are told.
@@ -205,11 +230,21 @@ def log(vault: OpenVault, name: str | None = None, *, limit: int = 30) -> list[E
     if vault.repository is None:
         raise UserError("the vault is not in a git repository, so it has no history", hint="run 'git init' there")
     view = vault.view()
-    row = view.find(name) if name is not None else None
-    path, memory_id = (row.path, row.id) if row is not None else (None, None)
-    entries = history(vault.repository, vault.prefix, path=path, memory_id=memory_id, limit=limit)
+    if name is None:
+        entries = history(vault.repository, vault.prefix, limit=limit)
+    else:
+        try:
+            row = vault.find(name, view)
+        except MemoryNotFound:
+            # A memory that was deleted is told of by its commits, as far as they say that it was this context's.
+            gone = history(vault.repository, vault.prefix, memory_id=name, limit=limit)
+            entries = [entry for entry in gone if entry.scope in view.owners]
+            if not entries:
+                raise
+        else:
+            entries = history(vault.repository, vault.prefix, path=row.path, memory_id=row.id, limit=limit)
     hidden = {row.id for row in view.snapshot.rows.values() if row.id and not view.sees(row)}
-    return [_seen(entry, hidden) for entry in entries if _is_visible(entry, view, hidden)]
+    return Log(tuple(_seen(entry, hidden) for entry in entries if _is_visible(entry, view, hidden)))
 
 
 def status(vault: OpenVault, *, settle: bool = True) -> Status:
@@ -226,17 +261,20 @@ def status(vault: OpenVault, *, settle: bool = True) -> Status:
         }
         for one in vault.ledger.pending()
     ]
+    found = _all_problems(vault, view)
+    deleted = set(vault.head_blobs()) - set(view.snapshot.rows)
     return Status(
         vault.root,
         len(rows),
         view.snapshot.generation,
         view.snapshot.is_stale,
         tuple(sorted(row.path for row in rows if not row.is_committed)),
+        tuple(sorted(path for path in deleted if is_note_path(path))),
         tuple(settled),
         tuple(pending),
-        sum(not row.is_valid for row in rows),
-        sum(row.problems for row in rows),
-        (*view.snapshot.notices, *(f"{one.path}: {one.message}" for one in view.snapshot.skipped)),
+        sum(one.severity == "error" for one in found),
+        sum(one.severity == "warning" for one in found),
+        view.notices(),
     )
 
 
@@ -244,6 +282,32 @@ def completions(vault: OpenVault, incomplete: str) -> list[tuple[str, str]]:
     """Ids that begin so, with titles, for a shell to offer; only what this context may see."""
     rows = vault.view().visible()
     return [(row.id, row.title or "") for row in rows if row.id and row.id.startswith(incomplete)]
+
+
+def _refuse_unknown(what: str, given: Collection[str], known: Sequence[str]) -> None:
+    for word in given:
+        if word not in known:
+            close = suggest(word, known)
+            meant = f" (did you mean {close!r}?)" if close else ""
+            raise UsageError(f"unknown {what} {word!r}{meant}", hint="one of " + ", ".join(known))
+
+
+def _all_problems(vault: OpenVault, view: View) -> list[Problem]:
+    """What `check` would find in the notes of this context; only those with problems are opened."""
+    from remvault.domain.note import parse_note
+    from remvault.domain.rules import note_problems, vault_problems
+    from remvault.store.checking import folder_problems, name_clashes
+
+    rows = list(view.snapshot.rows.values())
+    tree = DirectoryTree(vault.root)
+    found = [*vault_problems([row.linked() for row in rows]), *name_clashes(row.path for row in rows)]
+    for row in rows:
+        found += folder_problems(row.path, row.owner, 1)
+        if row.problems:
+            found += note_problems(parse_note(row.path, tree.read(row.path)), is_embedded=vault.is_embedded)
+    seen = {row.path for row in rows if view.sees(row) or row.is_local_only}
+    found = [one for one in found if one.path in seen]
+    return with_severities([*found, *view.snapshot.skipped], vault.settings.rules)
 
 
 def _updated(vault: OpenVault, path: str) -> str | None:
@@ -305,4 +369,6 @@ class _Named:
 
 
 def _private_answer(vault: OpenVault, note: Note) -> dict[str, Any]:
-    return memory_answer(to_record(note.memory), provider=vault.provider, path=note.path, committed=False)
+    place = vault.private_folder / note.path.removeprefix("private/")
+    path = note.path if place.is_relative_to(vault.root) else str(place)
+    return memory_answer(to_record(note.memory), provider=vault.provider, path=path, committed=False)

@@ -6,11 +6,11 @@ Each takes an open vault, finds what it names through the same boundary as readi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from remvault.domain.context import CLOSED
 from remvault.domain.draft import Draft
 from remvault.domain.edits import Value
-from remvault.domain.scope import GLOBAL, SCOPES
+from remvault.domain.scope import GLOBAL, SCOPES, scope_id_fault
 from remvault.errors import UsageError, UserError
 from remvault.store.vault import FieldEdit, Written
 from remvault.store.work_tree import find_work_tree
@@ -22,11 +22,12 @@ class ScopeNeeded(UserError):
 
     code = "scope_needed"
 
-    def __init__(self, why: str) -> None:
-        super().__init__(
-            f"whose memory is this? {why}",
-            hint="give --scope project --scope-id NAME, --scope global, or 'git config remvault.project NAME'",
-        )
+    def __init__(self, why: str, scope: str = "project") -> None:
+        self.scope = scope
+        ways = f"give --scope {scope} --scope-id NAME, or --scope global"
+        if scope == "project":
+            ways += ", or name the project once: git config remvault.project NAME"
+        super().__init__(f"whose memory is this? {why}", hint=ways)
 
 
 def new(
@@ -80,7 +81,8 @@ def supersede(
     **fields: Value | None,
 ) -> Written:
     """Replace a memory by a newer one, in one commit; what is not given is the old one's. See `new`."""
-    row = vault.view().find(name)
+    view = vault.view()
+    row = vault.find(name, view)
     given = _fields(fields)
     if private:
         raise UserError(
@@ -92,7 +94,8 @@ def supersede(
     elif scope_id is not None:
         given["scope-id"] = scope_id
     draft = Draft(title, body, given, source, trust)
-    return vault.vault.supersede(row.path, draft, vault.act(reason=reason, dry_run=dry_run))
+    act = vault.act(reason=reason, dry_run=dry_run)
+    return vault.vault.supersede(row.path, draft, act, successors=view.successors(row))
 
 
 def set_fields(
@@ -100,7 +103,7 @@ def set_fields(
 ) -> Written:
     """Change fields in place. `edits` are `KEY=V`, `KEY+=V` or `KEY-=V`, keys in kebab-case."""
     parsed = [parse_field_edit(text) for text in edits]
-    row = vault.view().find(name)
+    row = vault.find(name)
     return vault.vault.set(row.path, parsed, vault.act(reason=reason, dry_run=dry_run))
 
 
@@ -108,7 +111,7 @@ def unset_fields(
     vault: OpenVault, name: str, keys: Sequence[str], *, reason: str | None = None, dry_run: bool = False
 ) -> Written:
     """Remove fields in place."""
-    row = vault.view().find(name)
+    row = vault.find(name)
     return vault.vault.unset(row.path, keys, vault.act(reason=reason, dry_run=dry_run))
 
 
@@ -127,41 +130,29 @@ def parse_field_edit(text: str) -> FieldEdit:
     return FieldEdit(key.strip(), "=", value)
 
 
-def answer(vault: OpenVault, written: Written) -> dict[str, Any]:
-    """What a writing verb answers as JSON."""
-    outcome = written.outcome
-    return {
-        "op": written.op,
-        "id": written.id,
-        "path": written.path,
-        "saved": outcome is not None and outcome.saved,
-        "committed": outcome is not None and outcome.committed,
-        "commit": outcome.commit if outcome is not None else None,
-        "pending": outcome.pending if outcome is not None else None,
-        "supersedes": list(written.supersedes),
-        "edits": list(outcome.edits) if outcome is not None else [],
-        "dry_run": outcome is None,
-    }
-
-
 def _owner(vault: OpenVault, scope: str | None, scope_id: str | None, *, dry_run: bool) -> dict[str, Value]:
     """Scope and owner of a new memory, from what was given and the context."""
     if scope is None:
         if "project" not in vault.context.ids:
-            raise ScopeNeeded(f"no project is known here ({vault.context.origins.get('project', 'closed')})")
+            raise ScopeNeeded(f"no project is known here: {_why_closed(vault, 'project')}")
         scope = "project"
     if scope not in SCOPES:
         raise UsageError(f"unknown scope {scope!r}", hint="one of " + ", ".join(SCOPES))
+    fault = scope_id_fault(scope, scope_id) if scope_id is not None else None
+    if fault is not None:
+        raise UsageError(f"--scope-id {scope_id!r} {fault}")
     if scope == GLOBAL:
-        if scope_id:
-            raise UsageError("a global memory has no scope-id", hint="leave --scope-id out")
         return {"scope": scope}
     owner = scope_id or vault.context.ids.get(scope)
-    if owner is None and scope == "workspace" and not dry_run:
-        owner = _new_workspace(vault)
+    if owner is None and scope == "workspace":
+        owner = "w-0000000000" if dry_run else _new_workspace(vault)
     if owner is None:
-        raise ScopeNeeded(f"no {scope} is known here ({vault.context.origins.get(scope, 'closed')})")
+        raise ScopeNeeded(f"no {scope} is known here: {_why_closed(vault, scope)}", scope)
     return {"scope": scope, "scope-id": owner}
+
+
+def _why_closed(vault: OpenVault, scope: str) -> str:
+    return vault.context.origins.get(scope, CLOSED).removeprefix(CLOSED)
 
 
 def _new_workspace(vault: OpenVault) -> str | None:
@@ -173,4 +164,10 @@ def _new_workspace(vault: OpenVault) -> str | None:
 
 
 def _fields(fields: Mapping[str, Value | None]) -> dict[str, Value]:
-    return {key.replace("_", "-"): value for key, value in fields.items() if value not in (None, [], ())}
+    given = {key.replace("_", "-"): _without_empty(value) for key, value in fields.items()}
+    return {key: value for key, value in given.items() if value not in (None, [], ())}
+
+
+def _without_empty(value: Value | None) -> Value | None:
+    """A list without empty texts: `--tag ""` is no tag."""
+    return [item for item in value if item != ""] if isinstance(value, (list, tuple)) else value

@@ -13,7 +13,7 @@ from remvault.domain.lineage import build_lineage
 from remvault.domain.moments import parse_moment
 from remvault.domain.note import Note, parse_note
 from remvault.domain.records import to_record
-from remvault.domain.rules import links, note_problems
+from remvault.domain.rules import linked, links, note_problems
 from tests.domain.generated import INPUTS
 from tests.vaults import note_text
 
@@ -106,7 +106,7 @@ def test_r06_superseding_0123_leaves_83_alone() -> None:
         parse_note("b.md", note_text(id="83").encode()),
         parse_note("c.md", note_text(id="84", supersedes="[0123]").encode()),
     ]
-    lineage = build_lineage(links(notes))
+    lineage = build_lineage(links([linked(one) for one in notes]))
 
     assert lineage.heads("0123") == ["84"]
     assert lineage.heads("83") == ["83"]

@@ -10,8 +10,13 @@ from hypothesis import strategies as st
 
 from remvault.domain.note import Note, parse_note
 from remvault.domain.problems import Problem
-from remvault.domain.rules import links, note_problems, vault_problems
+from remvault.domain.rules import Linked, linked, links, note_problems, vault_problems
 from tests.vaults import note_text
+
+
+def seen(notes: Sequence[Note]) -> list[Linked]:
+    """Notes as the rules over the whole vault see them."""
+    return [linked(one) for one in notes]
 
 
 def note(path: str = "a.md", **fields: str) -> Note:
@@ -67,6 +72,7 @@ def test_look_alikes_of_our_keys_are_named_and_other_keys_are_the_persons_own() 
     assert found == [
         "unknown key 'scope_id' (did you mean 'scope-id'?)",
         "unknown key 'provenence' (did you mean 'provenance'?)",
+        "unknown key 'tag' (did you mean 'tags'?)",
     ]
 
 
@@ -90,14 +96,14 @@ def test_a_block_nobody_can_read_is_one_problem_and_not_ten(text: str) -> None:
 
 
 def test_two_notes_of_one_id_are_both_named() -> None:
-    problems = vault_problems([note("b.md"), note("a.md"), note("c.md", id="m-1")])
+    problems = vault_problems(seen([note("b.md"), note("a.md"), note("c.md", id="m-1")]))
 
     assert summary(problems) == [("RV105", "a.md", 2), ("RV105", "b.md", 2)]
     assert "b.md" in problems[0].message
 
 
 def test_ids_that_look_like_one_number_are_two() -> None:
-    assert vault_problems([note("a.md", id="0123"), note("b.md", id="83"), note("c.md", id="123")]) == []
+    assert vault_problems(seen([note("a.md", id="0123"), note("b.md", id="83"), note("c.md", id="123")])) == []
 
 
 OLD = note("old.md", id="m-old", freshness="superseded", superseded_by="m-new")
@@ -105,7 +111,7 @@ NEW = note("new.md", id="m-new", supersedes="[m-old]")
 
 
 def test_a_marked_chain_has_no_problems() -> None:
-    assert vault_problems([OLD, NEW]) == []
+    assert vault_problems(seen([OLD, NEW])) == []
 
 
 @pytest.mark.parametrize(
@@ -138,14 +144,14 @@ def test_a_marked_chain_has_no_problems() -> None:
 )
 def test_a_chain_says_where_it_does_not_hold(notes: list[Note], expected: list[tuple[str, str, int]]) -> None:
     for order in (notes, notes[::-1]):
-        found = [(code, path) for code, path, _ in summary(vault_problems(order))]
+        found = [(code, path) for code, path, _ in summary(vault_problems(seen(order)))]
         assert found == [(code, path) for code, path, _ in expected]
 
 
 def test_only_a_valid_and_active_note_takes_effect() -> None:
     found = {
         one.id: one.counts
-        for one in links([OLD, NEW, note("x.md", id="m-x", status="retracted"), without("title", id="m-y")])
+        for one in links(seen([OLD, NEW, note("x.md", id="m-x", status="retracted"), without("title", id="m-y")]))
     }
 
     assert found == {"m-old": True, "m-new": True, "m-x": False, "m-y": False}
@@ -167,8 +173,8 @@ def test_any_vault_has_a_report(rows: list[tuple[str, list[str], str]]) -> None:
         for at, (name, older, status) in enumerate(rows)
     ]
 
-    problems = vault_problems(notes)
+    problems = vault_problems(seen(notes))
 
     assert problems == sorted(problems, key=Problem.sort_key)
     assert {one.path for one in problems} <= {one.path for one in notes}
-    assert summary(vault_problems(notes[::-1])) == summary(problems)
+    assert summary(vault_problems(seen(notes[::-1]))) == summary(problems)

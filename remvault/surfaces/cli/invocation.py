@@ -79,10 +79,22 @@ def of(ctx: typer.Context) -> Invocation:
 
 
 def read_text(text: str) -> str:
-    """An argument's text, or standard input's for `-`."""
+    """An argument's text, or standard input's for `-`.
+
+    Raises:
+        UsageError: when standard input is not UTF-8.
+    """
     import sys
 
-    return sys.stdin.read() if text == "-" else text
+    from remvault.errors import UsageError
+
+    if text != "-":
+        return text
+    data = sys.stdin.buffer.read() if hasattr(sys.stdin, "buffer") else sys.stdin.read().encode()
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as err:
+        raise UsageError("standard input is not UTF-8 text") from err
 
 
 def complete_ids(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:

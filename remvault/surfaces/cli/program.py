@@ -5,6 +5,7 @@ Verbs are imported when they are asked for: building all of them costs more than
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -123,6 +124,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; no failure leaves as a traceback."""
     screen = Screen.of_process(as_json="--json" in arguments)
     try:
+        _refuse_bytes(arguments)
         invocation = Invocation.of_process(screen)
         result = command().main(args=list(arguments), prog_name="remvault", standalone_mode=False, obj=invocation)
         screen.flush()
@@ -144,11 +146,31 @@ def run(arguments: Sequence[str]) -> int:
         # The reader went away, as `| head` does. Keep the interpreter from failing again when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as err:
+        if err.errno not in (errno.ENOSPC, errno.EIO, errno.EBADF):
+            return _bug(screen, err)
+        # Standard output itself cannot be written: one line on standard error is all that is left.
+        print(f"remvault: the answer cannot be written: {err.strerror}", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except Exception as err:
-        if os.environ.get("REMVAULT_DEBUG") == "1":
-            traceback.print_exc()
-        screen.failure(_Bug(err))
-        return EXIT_BUG
+        return _bug(screen, err)
+
+
+def _bug(screen: Screen, err: Exception) -> int:
+    if os.environ.get("REMVAULT_DEBUG") == "1":
+        traceback.print_exc()
+    screen.failure(_Bug(err))
+    return EXIT_BUG
+
+
+def _refuse_bytes(arguments: Sequence[str]) -> None:
+    """Arguments that are not UTF-8 arrive as half surrogates, which no file and no JSON can hold."""
+    for argument in arguments:
+        try:
+            argument.encode("utf-8")
+        except UnicodeEncodeError as err:
+            raise UsageError(f"argument {argument!r} is not UTF-8 text", hint="check the terminal's encoding") from err
 
 
 class _Bug(RemvaultError):

@@ -29,6 +29,10 @@ class Screen:
     @classmethod
     def of_process(cls, *, as_json: bool = False) -> Screen:
         """The process's own streams; colours only for a terminal, and never with NO_COLOR."""
+        if sys.stdout is None:  # closed by whoever started us
+            sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (lives as long as the process)
+        if sys.stderr is None:
+            sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
         colours = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):  # a lone surrogate in a file name must not end the program

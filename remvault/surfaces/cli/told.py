@@ -5,10 +5,8 @@ from __future__ import annotations
 from remvault.domain.hostile_text import one_line, shown
 from remvault.store.ledger import STAGED
 from remvault.store.vault import Written
-from remvault.surfaces.app import OpenVault
 from remvault.surfaces.cli import text
 from remvault.surfaces.cli.screen import Screen
-from remvault.surfaces.writing import answer
 
 
 def pending_line(pending: str) -> str:
@@ -16,9 +14,11 @@ def pending_line(pending: str) -> str:
     return pending if pending == STAGED else f"saved, not committed: {pending}"
 
 
-def tell_written(vault: OpenVault, written: Written, screen: Screen) -> None:
+def tell_written(written: Written, screen: Screen) -> None:
     """Print the answer of one writing verb; what was not committed is said on stderr too, with the reason."""
     outcome = written.outcome
+    if not written.is_changed:
+        screen.say(f"nothing changed in {written.path}")
     for problem in written.warnings:
         screen.say(text.problem_line(problem, screen))
     if outcome is not None and outcome.edits:
@@ -28,8 +28,11 @@ def tell_written(vault: OpenVault, written: Written, screen: Screen) -> None:
 
     def as_text() -> str:
         if outcome is None:
-            return f"would write {written.path}:\n\n{shown(written.text)}"
+            also = "".join(f"\nwould mark {path}" for path in written.marked)
+            return f"would write {written.path}:\n\n{shown(written.text)}{also}"
+        if not written.is_changed:
+            return ""
         where = f"  {outcome.commit[:10]}" if outcome.commit else ""
         return f"{written.op} {screen.style(written.id, 'cyan')}  {one_line(written.path)}{where}"
 
-    screen.answer(answer(vault, written), as_text)
+    screen.answer(written.answer(), as_text)

@@ -63,7 +63,7 @@ def _from_here(vault: OpenVault, path: str) -> str:
 def _annotation(vault: OpenVault, problem: Problem) -> str:
     """A GitHub workflow command, relative to the repository; `%`, line breaks and commas are escaped as it asks."""
     kind = {"error": "error", "warning": "warning", "info": "notice"}[problem.severity]
-    path = f"{vault.prefix}/{problem.path}".strip("/")
+    path = f"{vault.prefix}{problem.path}".rstrip("/")
     message = _escaped(f"{problem.message}" + (f" ({problem.hint})" if problem.hint else ""))
     line = f",line={problem.line}" if problem.line else ""
     return f"::{kind} file={_escaped(path, in_property=True)}{line},title={problem.code}::{message}"

@@ -18,4 +18,4 @@ def verb(ctx: typer.Context, name: MemoryName, reason: Reason = None, as_json: J
     if written is None:
         run.screen.say("nothing changed")
         return
-    tell_written(vault, written, run.screen)
+    tell_written(written, run.screen)

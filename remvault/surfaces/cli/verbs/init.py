@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from remvault.surfaces.cli.invocation import DryRun, Json, of
+from remvault.surfaces.cli.invocation import DryRun, Json, Reason, of
 
 
 def verb(
@@ -15,6 +15,7 @@ def verb(
     embedded: Annotated[bool, typer.Option("--embedded", help="In a folder of this code repository: vault/")] = False,
     user: Annotated[bool, typer.Option("--user", help="Your own vault, in your data folder")] = False,
     project: Annotated[str | None, typer.Option(metavar="ID", help="The project an embedded vault belongs to")] = None,
+    reason: Reason = None,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
@@ -31,8 +32,11 @@ def verb(
         project=project,
         actor=run.actor,
         surroundings=run.surroundings,
+        reason=reason,
         dry_run=dry_run,
     )
+    if not made.is_found:
+        run.screen.say("only vault/ and .memory/ are found from above: name this one with --vault or REMVAULT_VAULT")
     if made.git_init:
         run.screen.say(f"no git repository here: {'would run' if dry_run else 'ran'} git init")
     if made.outcome is not None and made.outcome.pending:
@@ -40,10 +44,11 @@ def verb(
 
     def as_text() -> str:
         kind = "an embedded vault" if made.kind == "embedded" else "a standalone vault"
+        scope = "" if made.project else " --scope global"
         if not made.made:
             return f"{made.root} is {kind} already"
         if dry_run:
             return f"would make {kind} in {made.root}"
-        return f"made {kind} in {made.root}\nwrite the first memory: remvault new TITLE --body TEXT"
+        return f"made {kind} in {made.root}\nwrite the first memory: remvault new TITLE --body TEXT{scope}"
 
     run.screen.answer(made.answer(), as_text)

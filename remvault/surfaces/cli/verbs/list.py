@@ -46,6 +46,7 @@ def verb(
     )
     run.tell(found.notices)
     if not found.memories:
-        run.screen.say("no memories here yet: 'remvault new TITLE' writes one")
+        is_filtered = types or tags or scopes or tiers or status != "active"
+        run.screen.say("nothing matches" if is_filtered else "no memories here yet: 'remvault new TITLE' writes one")
     lines = (text.memory_line(memory, run.screen, labels) for memory, labels in found.memories)
     run.screen.answer(found.answer(), lambda: "\n".join(lines))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -23,13 +23,13 @@ def verb(
     from remvault.surfaces import reading
 
     run = of(ctx)
-    entries = reading.log(run.open(as_json), name, limit=limit)
-    answer: dict[str, Any] = {"entries": [entry_answer(entry) for entry in entries]}
+    found = reading.log(run.open(as_json), name, limit=limit)
+    entries = found.entries
 
     def as_text() -> str:
         lines = []
         for entry in entries:
-            who = f"{entry.actor or 'unknown actor'}, {entry.time}"
+            who = f"{entry.actor}, {entry.time}"
             lines.append(
                 f"{run.screen.style(entry.commit[:10], 'cyan')}  {one_line(entry.subject)}  "
                 f"{run.screen.style(one_line(who), 'dim')}"
@@ -39,18 +39,5 @@ def verb(
         return "\n".join(lines)
 
     if not entries:
-        run.screen.say("nothing is committed yet")
-    run.screen.answer(answer, as_text)
-
-
-def entry_answer(entry: Any) -> dict[str, Any]:
-    """One entry of the ledger as JSON has it."""
-    return {
-        "commit": entry.commit,
-        "op": entry.op,
-        "ids": list(entry.ids),
-        "actor": entry.actor,
-        "reason": entry.reason,
-        "time": entry.time,
-        "subject": entry.subject,
-    }
+        run.screen.say("nothing is committed yet" if name is None else f"{name} is not committed yet")
+    run.screen.answer(found.answer(), as_text)

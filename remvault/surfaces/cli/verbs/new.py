@@ -33,4 +33,4 @@ def verb(
         written = new_in_editor(vault, title, reason=reason, dry_run=dry_run, **draft)
     else:
         written = writing.new(vault, title, reason=reason, dry_run=dry_run, **draft)
-    tell_written(vault, written, run.screen)
+    tell_written(written, run.screen)

@@ -23,4 +23,4 @@ def verb(
 
     run = of(ctx)
     vault = run.open(as_json)
-    tell_written(vault, writing.set_fields(vault, name, edits, reason=reason, dry_run=dry_run), run.screen)
+    tell_written(writing.set_fields(vault, name, edits, reason=reason, dry_run=dry_run), run.screen)

@@ -28,6 +28,7 @@ def verb(ctx: typer.Context, as_json: Json = False) -> None:
         lines = [text.columns((run.screen.style(key.ljust(9), "dim"), value) for key, value in rows)]
         lines += [f"committed {outcome.commit[:10]}" for outcome in found.settled if outcome.commit]
         lines += [f"uncommitted  {path}" for path in found.uncommitted]
+        lines += [f"deleted, not committed  {path}" for path in found.deleted]
         lines += [f"pending  {one['op']} {', '.join(one['paths'])}: {one['why']}" for one in found.pending]
         return "\n".join(lines)
 

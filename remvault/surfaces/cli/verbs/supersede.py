@@ -28,4 +28,4 @@ def verb(
     run = of(ctx)
     vault = run.open(as_json)
     written = writing.supersede(vault, name, title, reason=reason, dry_run=dry_run, **draft)
-    tell_written(vault, written, run.screen)
+    tell_written(written, run.screen)

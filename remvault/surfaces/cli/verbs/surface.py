@@ -37,8 +37,9 @@ def verb(
         vault, read_text(prompt), budget_chars=budget_chars, budget_tokens=budget_tokens, form=form.value
     )
     run.tell(surfaced.notices)
-    if not surfaced.block:
-        run.screen.say("nothing worth showing")
+    if not surfaced.packed.items:
+        left = len(surfaced.packed.left_out)
+        run.screen.say(f"{left} matched, none fits the budget" if left else "nothing worth showing")
     run.screen.answer(surfaced.answer(CHARS_PER_TOKEN), lambda: surfaced.block)
     if explain:
         for item, chars in surfaced.packed.items:

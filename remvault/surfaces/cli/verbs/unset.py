@@ -23,4 +23,4 @@ def verb(
 
     run = of(ctx)
     vault = run.open(as_json)
-    tell_written(vault, writing.unset_fields(vault, name, keys, reason=reason, dry_run=dry_run), run.screen)
+    tell_written(writing.unset_fields(vault, name, keys, reason=reason, dry_run=dry_run), run.screen)
