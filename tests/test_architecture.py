@@ -27,7 +27,8 @@ OWNERS = {
     "watchdog": {"index/watcher.py"},
 }
 # Only surfaces look at the process: below, the environment, the folder and the time are arguments.
-ALLOWED = {("index/building.py", "print")}  # a worker process answers its parent on standard output
+# A worker process of the index is told its share on standard input and answers on standard output.
+ALLOWED = {("index/building.py", "print"), ("index/building.py", "sys.stdin")}
 PROCESS = {
     "os.environ",
     "os.environb",
