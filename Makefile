@@ -11,7 +11,7 @@ WORKERS ?= 2
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format cases bench verify-package clean
+.PHONY: help demo test test-whoosh3 lint format cases bench verify-package clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -39,11 +39,18 @@ cases: $(VENV)/.installed-test  ## only the tests named after reported faults
 bench: $(VENV)/.installed-test  ## the figures, as ratios against peers in the same run
 	$(BIN)/python -m tests.bench $(ARGS)
 
+test-whoosh3: $(BIN)/python  ## the index tests with whoosh3 in place of Whoosh 2.7.4
+	@$(BIN)/python -m venv .venv-whoosh3
+	.venv-whoosh3/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	.venv-whoosh3/bin/python -m pip uninstall --quiet --yes whoosh
+	.venv-whoosh3/bin/python -m pip install --quiet --disable-pip-version-check whoosh3==3.54.0
+	.venv-whoosh3/bin/python -m pytest tests/index $(ARGS)
+
 verify-package: $(VENV)/.installed-test  ## build, install elsewhere, and try every verb from there
 	$(BIN)/python tests/verify_package.py $(ARGS)
 
 clean:  ## remove what the targets made, .venv too
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-whoosh3 build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find remvault tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

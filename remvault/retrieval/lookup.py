@@ -39,6 +39,8 @@ class MemoryNotFound(UserError):
     def __init__(self, name: str, close: Sequence[str] = ()) -> None:
         self.name, self.close = name, list(close)
         hint = f"did you mean {close[0]}?" if close else "run 'remvault list' to see what is there"
+        if name.startswith("m-") and len(name) < 2 + MIN_PREFIX:
+            hint = f"the beginning of an id needs at least {MIN_PREFIX} characters behind m-"
         super().__init__(f"no memory called {one_line(name)!r}", hint=hint)
 
 

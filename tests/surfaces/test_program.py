@@ -47,7 +47,26 @@ def test_an_unknown_verb_is_named(cli: Cli) -> None:
     done = cli("serach", "x", code=2)
 
     assert "serach" in done.err
-    assert "--help" in done.err
+    assert "did you mean 'remvault search'?" in done.err
+
+
+def test_bytes_that_are_not_utf8_are_a_usage_error(vault: Path, cli: Cli) -> None:
+    done = cli("new", "x\udcff", "--scope", "global", cwd=vault, code=2)
+
+    assert "not UTF-8" in done.err
+
+
+def test_a_full_disk_behind_standard_output_is_one_line(vault: Path) -> None:
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    for out in (">/dev/full", ">&-"):
+        command = f"{sys.executable} -m remvault context {out}"
+        done = subprocess.run(["bash", "-c", command], cwd=vault, env=env, capture_output=True, text=True)
+        assert "Traceback" not in done.stderr, out
+        assert done.stderr.count("\n") <= 1, out
+
+
+def test_supersede_tells_what_it_takes_over(cli: Cli) -> None:
+    assert "the older memory's" in cli("supersede", "--help").out.replace("\n", " ")
 
 
 def test_failures_are_json_on_standard_output_with_the_same_code(cli: Cli, tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
+from remvault.domain.draft import INHERITED
 from remvault.domain.fields import FIELDS
 from remvault.domain.memory import TRUSTS
 from remvault.domain.scope import SCOPES
@@ -43,7 +45,22 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
 }
 
 
-def drafted(verb: Callable[..., None]) -> Callable[..., None]:
+def _inherited(name: str, option: Any) -> Any:
+    """The option with its help telling that the older memory's value is the default."""
+    key = {"scope_id": "scope-id"}.get(name, name)
+    if key not in INHERITED:
+        return option
+    told = copy.copy(option)
+    told.help = f"{option.help.partition(' (default')[0]} (default: the older memory's)"
+    return told
+
+
+def succeeding(verb: Callable[..., None]) -> Callable[..., None]:
+    """As `drafted`, for a verb whose memory takes over what is not given from an older one."""
+    return drafted(verb, inherits=True)
+
+
+def drafted(verb: Callable[..., None], *, inherits: bool = False) -> Callable[..., None]:
     """Give a verb the options above, handed to it as `draft`: keyword arguments for `surfaces.writing`."""
     own = inspect.signature(verb, eval_str=True)
     added = [
@@ -51,7 +68,7 @@ def drafted(verb: Callable[..., None]) -> Callable[..., None]:
             name,
             inspect.Parameter.KEYWORD_ONLY,
             default=False if kind is bool else None,
-            annotation=Annotated[kind, option],
+            annotation=Annotated[kind, _inherited(name, option) if inherits else option],
         )
         for name, (kind, option) in _OPTIONS.items()
     ]

@@ -5,7 +5,6 @@ Verbs are imported when they are asked for: building all of them costs more than
 
 from __future__ import annotations
 
-import errno
 import importlib
 import os
 import sys
@@ -18,6 +17,7 @@ import typer
 from typer._click.exceptions import ClickException  # vendored by typer, hence the pin below 0.29
 from typer.core import TyperGroup
 
+from remvault.domain.suggestions import suggest
 from remvault.errors import RemvaultError, UsageError
 from remvault.surfaces.cli.invocation import Invocation
 from remvault.surfaces.cli.screen import Screen
@@ -133,7 +133,7 @@ def run(arguments: Sequence[str]) -> int:
         screen.failure(err)
         return err.exit_code
     except ClickException as err:
-        usage = UsageError(err.format_message().rstrip("."), hint=_usage_hint(err))
+        usage = UsageError(err.format_message().rstrip("."), hint=_usage_hint(err, arguments))
         if err.__class__.__name__ == "NoArgsIsHelpError":
             print(err.format_message(), file=sys.stderr)
         else:
@@ -147,8 +147,9 @@ def run(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as err:
-        if err.errno not in (errno.ENOSPC, errno.EIO, errno.EBADF):
-            return _bug(screen, err)
+        if err.filename is not None:
+            screen.failure(Unreachable(err))
+            return Unreachable.exit_code
         # Standard output itself cannot be written: one line on standard error is all that is left.
         print(f"remvault: the answer cannot be written: {err.strerror}", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -173,6 +174,16 @@ def _refuse_bytes(arguments: Sequence[str]) -> None:
             raise UsageError(f"argument {argument!r} is not UTF-8 text", hint="check the terminal's encoding") from err
 
 
+class Unreachable(RemvaultError):
+    """A file or folder that is needed cannot be reached."""
+
+    code = "unreachable"
+
+    def __init__(self, err: OSError) -> None:
+        self.path, self.reason = str(err.filename), err.strerror or type(err).__name__
+        super().__init__(f"{self.path}: {self.reason[:1].lower()}{self.reason[1:]}", hint="check its permissions")
+
+
 class _Bug(RemvaultError):
     code = "bug"
     exit_code = EXIT_BUG
@@ -186,7 +197,9 @@ class _Bug(RemvaultError):
         super().__init__(f"unexpected {self.kind} at {self.place}: {err}", hint=hint)
 
 
-def _usage_hint(err: ClickException) -> str:
+def _usage_hint(err: ClickException, arguments: Sequence[str]) -> str:
     context = getattr(err, "ctx", None)
     path = context.command_path if context is not None else "remvault"
-    return f"see '{path} --help'"
+    unknown = next((word for word in arguments if not word.startswith("-")), None)
+    close = suggest(unknown, list(VERBS)) if path == "remvault" and unknown and unknown not in VERBS else None
+    return f"did you mean 'remvault {close}'?" if close else f"see '{path} --help'"

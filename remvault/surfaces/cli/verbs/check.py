@@ -25,9 +25,9 @@ class ReportFormat(StrEnum):
 def verb(
     ctx: typer.Context,
     paths: Annotated[list[Path] | None, typer.Argument(metavar="[PATH...]", help="Report on these only")] = None,
-    staged: Annotated[bool, typer.Option("--staged", help="Judge what the next commit would hold")] = False,
+    staged: Annotated[bool, typer.Option("--staged", help="Judge the staged notes, and report on those the next commit changes")] = False,
     rev: Annotated[str | None, typer.Option(metavar="REV", help="Judge a commit")] = None,
-    fix: Annotated[bool, typer.Option("--fix", help="First repair what is mechanical, one commit a note")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="First repair what is mechanical; only notes that were committed are committed again")] = False,
     form: Annotated[ReportFormat, typer.Option("--format", help="How the report is written")] = ReportFormat.text,
     dry_run: DryRun = False,
     as_json: Json = False,

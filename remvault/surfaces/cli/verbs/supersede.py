@@ -6,12 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from remvault.surfaces.cli.drafting import drafted
+from remvault.surfaces.cli.drafting import succeeding
 from remvault.surfaces.cli.invocation import DryRun, Json, MemoryName, Reason, of
 from remvault.surfaces.cli.told import tell_written
 
 
-@drafted
+@succeeding
 def verb(
     ctx: typer.Context,
     name: MemoryName,
