@@ -33,6 +33,7 @@ class SearchOptions:
     all_terms: bool = False  # every word as a whole token
     literal: bool = False  # the text as one run of characters, ignoring case
     only_valid: bool = False  # leave out notes with errors, as surfacing does
+    paths: Collection[str] = ()  # only these notes
     posting_budget: int | None = POSTING_BUDGET
 
 
@@ -97,9 +98,7 @@ def search(view: View, query: str, options: SearchOptions, *, analyzer: Analyzer
     words = build_query(query, analyzer)
     accept = view.filter(options.stages, only_valid=options.only_valid)
     budget = None if options.all_terms or options.literal else options.posting_budget
-    matches = view.snapshot.match(
-        words, owners=view.owners, accept=_typed(accept, options.types), posting_budget=budget
-    )
+    matches = view.snapshot.match(words, owners=view.owners, accept=_chosen(accept, options), posting_budget=budget)
     rows = view.snapshot.rows
     scored = rank(
         matches,
@@ -196,7 +195,8 @@ def _scope(row: NoteRow) -> str:
     return row.owner.split(":", 1)[0] if row.owner else "global"
 
 
-def _typed(accept: Callable[[NoteRow], bool], types: Collection[str]) -> Callable[[NoteRow], bool]:
-    if not types:
+def _chosen(accept: Callable[[NoteRow], bool], options: SearchOptions) -> Callable[[NoteRow], bool]:
+    types, paths = options.types, options.paths
+    if not types and not paths:
         return accept
-    return lambda row: row.type in types and accept(row)
+    return lambda row: (not types or row.type in types) and (not paths or row.path in paths) and accept(row)
