@@ -12,10 +12,11 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
+from remvault.domain.blobs import blob_id
 from remvault.domain.commit_message import Operation
 from remvault.errors import GitError, RemvaultError
 from remvault.store.committing import STAGED, Committer, Mode, Outcome, PutOff, Tracked, is_kept_local, put_off
-from remvault.store.files import SaveFailed
+from remvault.store.files import SaveFailed, read_regular
 from remvault.store.note_paths import is_local_only
 from remvault.store.pending import PendingChange, PendingOperation, Queue
 from remvault.store.saving import FileChange, Placed, place, save, verify
@@ -63,10 +64,18 @@ class Ledger:
         is_top = tree is None or self.root == tree.root
         self.prefix = "" if tree is None or is_top else f"{self.root.relative_to(tree.root).as_posix()}/"
 
-    def write(self, operation: Operation, changes: Sequence[FileChange], *, hold: str | None = None) -> Outcome:
+    def write(
+        self,
+        operation: Operation,
+        changes: Sequence[FileChange],
+        *,
+        append: Mapping[str, bytes] | None = None,
+        hold: str | None = None,
+    ) -> Outcome:
         """Save the files and take the operation into history, as far as git allows now.
 
         Args:
+            append: lines to add to files, by vault-relative path: to whatever they hold once we have the lock.
             hold: why it may not go into history yet; the files are saved and that is all. None for nothing against it.
 
         Raises:
@@ -77,8 +86,9 @@ class Ledger:
             SaveFailed: the disk would not take it; all files are as before.
         """
         operation.check()
-        targets = [(change, place(self.root, change, apart=self.private)) for change in changes]
         with self._locked():
+            changes = [*changes, *(self._appended(path, lines) for path, lines in (append or {}).items())]
+            targets = [(change, place(self.root, change, apart=self.private)) for change in changes]
             # What waits goes first, so that history keeps the order of the writes. Its troubles are not this write's.
             waiting = self._settle()[1]
             placed = verify(targets)
@@ -124,6 +134,14 @@ class Ledger:
                 # A note written twice: what the earlier operation staged is the base of the later one.
                 now |= {one.path: one.base for one in entry.changes}
         return kept[::-1]
+
+    def _appended(self, path: str, lines: bytes) -> FileChange:
+        before = read_regular(place(self.root, FileChange(path, lines, None), apart=self.private))
+        if before is None:
+            return FileChange(path, lines, None)
+        # A line that was torn by a crash stays as it is, and ours begins on one of its own.
+        gap = b"" if not before or before.endswith(b"\n") else b"\n"
+        return FileChange(path, before + gap + lines, blob_id(before))
 
     def _write_tracked(
         self, operation: Operation, placed: Sequence[Placed], versioned: Sequence[Placed], waiting: frozenset[str]
