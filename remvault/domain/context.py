@@ -6,7 +6,7 @@ Leaves alone: gathering the facts (surfaces), what an id lets one see (`domain.s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from remvault.domain.scope import GLOBAL, PROJECT_ID, SCOPES, Context, normalise_remote
@@ -69,7 +69,8 @@ def resolve_context(facts: ContextFacts) -> Context:
     ambient, notes = _from_variable(facts.variable)
     ids: dict[str, str] = {}
     origins: dict[str, str] = {}
-    for scope in _RESOLUTION_ORDER:
+    # Branch after the project, with whose id its own begins.
+    for scope in sorted(set(SCOPES) - {GLOBAL}, key=lambda scope: (scope == "branch", SCOPES.index(scope))):
         if scope in given:
             ids[scope], origins[scope] = given[scope], OPTION
             continue
@@ -117,8 +118,6 @@ def parse_pair(text: str) -> tuple[str, str]:
     return scope, value
 
 
-# Branch last of those that need the project: its id begins with the project's.
-_RESOLUTION_ORDER = ("session", "workspace", "project", "branch", "repository", "team", "organization")
 _PROJECT_HINT = "lower-case letters, digits, '.', '_' and '-', starting with a letter or digit"
 
 
@@ -158,40 +157,43 @@ def _id_problem(scope: str, value: str) -> str | None:
         return "not an id: empty or with blanks around it"
     if not value.isprintable():
         return "not an id: it holds control characters"
-    return "not an id: too long" if len(value) > MAX_ID_CHARS else None
+    return "not an id: too long" if len(value) > MAX_ID_CHARS else SCOPES.row(scope).fault(value)
 
 
 def _foreign_branch(value: str, project: str | None) -> str | None:
     return None if project is not None and value.startswith(project + "@") else "not a branch of the active project"
 
 
-def _ask(scope: str, facts: ContextFacts, ids: Mapping[str, str]) -> tuple[str | None, str]:
-    """The id of one scope from the place itself and its origin, or None and why there is none."""
-    match scope:
-        case "session":
-            if facts.session_variable:
-                return facts.session_variable, "REMVAULT_SESSION"
-            return (facts.hook_session, "the hook's session") if facts.hook_session else (None, "no session is known")
-        case "workspace":
-            if facts.workspace_id:
-                return facts.workspace_id, "the work tree's git directory"
-            return None, "this work tree has no id yet" if facts.is_in_work_tree else "not in a work tree"
-        case "project":
-            return _project(facts)
-        case "branch":
-            return _branch(facts, ids.get("project"))
-        case "repository":
-            return _repository(facts)
-        case "team":
-            return facts.team, facts.team_origin if facts.team else "no setting context.team"
-        case "organization":
-            return facts.organization, (
-                facts.organization_origin if facts.organization else "no setting context.organization"
-            )
-    raise ValueError(f"nobody resolves {scope!r}")
+_Answer = tuple[str | None, str]  # an id and where it comes from, or None and why there is none
 
 
-def _project(facts: ContextFacts) -> tuple[str | None, str]:
+def _ask(scope: str, facts: ContextFacts, ids: Mapping[str, str]) -> _Answer:
+    """The id of one scope from the place itself."""
+    source = _SOURCES.get(scope)
+    return source(facts, ids) if source is not None else (None, f"no --context or {VARIABLE} names it")
+
+
+def _session(facts: ContextFacts, ids: Mapping[str, str]) -> _Answer:
+    if facts.session_variable:
+        return facts.session_variable, "REMVAULT_SESSION"
+    return (facts.hook_session, "the hook's session") if facts.hook_session else (None, "no session is known")
+
+
+def _workspace(facts: ContextFacts, ids: Mapping[str, str]) -> _Answer:
+    if facts.workspace_id:
+        return facts.workspace_id, "the work tree's git directory"
+    return None, "this work tree has no id yet" if facts.is_in_work_tree else "not in a work tree"
+
+
+def _team(facts: ContextFacts, ids: Mapping[str, str]) -> _Answer:
+    return facts.team, facts.team_origin if facts.team else "no setting context.team"
+
+
+def _organization(facts: ContextFacts, ids: Mapping[str, str]) -> _Answer:
+    return facts.organization, facts.organization_origin if facts.organization else "no setting context.organization"
+
+
+def _project(facts: ContextFacts, ids: Mapping[str, str]) -> _Answer:
     configured = facts.git_config.get("remvault.project")
     if configured is not None:
         return configured, "git config remvault.project"
@@ -204,7 +206,7 @@ def _project(facts: ContextFacts) -> tuple[str | None, str]:
     return None, "no --context, REMVAULT_CONTEXT, git config remvault.project or listed remote names a project"
 
 
-def _listed_project(facts: ContextFacts) -> tuple[str | None, str] | None:
+def _listed_project(facts: ContextFacts) -> _Answer | None:
     """The project that lists a remote of this work tree; `origin` before the others; two projects close the scope."""
     remotes = sorted(_remotes(facts.git_config), key=lambda one: (one[0] != "origin", one[0]))
     found = [(project, name) for name, url in remotes for project in _projects_listing(url, facts.projects)]
@@ -235,7 +237,8 @@ def _projects_listing(place: str, projects: Mapping[str, Sequence[str]]) -> list
     ]
 
 
-def _branch(facts: ContextFacts, project: str | None) -> tuple[str | None, str]:
+def _branch(facts: ContextFacts, ids: Mapping[str, str]) -> _Answer:
+    project = ids.get("project")
     if facts.branch is None:
         return None, "HEAD is on no branch" if facts.is_in_work_tree else "not in a work tree"
     if project is None:
@@ -243,12 +246,24 @@ def _branch(facts: ContextFacts, project: str | None) -> tuple[str | None, str]:
     return f"{project}@{facts.branch}", "git HEAD"
 
 
-def _repository(facts: ContextFacts) -> tuple[str | None, str]:
+def _repository(facts: ContextFacts, ids: Mapping[str, str]) -> _Answer:
     url = facts.git_config.get("remote.origin.url")
     if url is None:
         return None, "no remote origin" if facts.is_in_work_tree else "not in a work tree"
     place = normalise_remote(url)
     return place, "git config remote.origin.url" if place else "remote origin names no host"
+
+
+# Who knows the active id; a scope without an entry is opened by the command line and the environment only.
+_SOURCES: dict[str, Callable[[ContextFacts, Mapping[str, str]], _Answer]] = {
+    "session": _session,
+    "workspace": _workspace,
+    "project": _project,
+    "branch": _branch,
+    "repository": _repository,
+    "team": _team,
+    "organization": _organization,
+}
 
 
 def _shown(value: str) -> str:

@@ -7,6 +7,7 @@ Leaves alone: required fields and relations between notes (`domain.rules`), fenc
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +59,7 @@ class Field:
 
     key: str  # kebab-case, as in the file
     kind: str
-    choices: tuple[str, ...] = ()
+    choices: Sequence[str] = ()
     closed: Any = None  # the value an invalid entry is read as, where None would open something
 
     @property
@@ -225,7 +226,7 @@ def _mappings(row: Field, node: Node, *, text_key: str | None = None) -> list[tu
     return found
 
 
-def _sub(row: Field, fields: dict[str, Node], key: str, kind: str, choices: tuple[str, ...] = ()) -> Any:
+def _sub(row: Field, fields: dict[str, Node], key: str, kind: str, choices: Sequence[str] = ()) -> Any:
     if key not in fields:
         return None
     return _READERS[kind](Field(f"{row.key} {key}", kind, choices), fields[key])

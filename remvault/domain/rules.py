@@ -15,7 +15,7 @@ from remvault.domain.lineage import Lineage, Link, build_lineage
 from remvault.domain.memory import EXPLICIT_WRITE
 from remvault.domain.note import Note
 from remvault.domain.problems import Problem, has_errors, problem, shown
-from remvault.domain.scope import scope_id_fault
+from remvault.domain.scope import SCOPES, scope_id_fault
 from remvault.domain.suggestions import suggest
 
 NoteRule = Callable[[Note], Iterator[Problem]]
@@ -114,7 +114,7 @@ def _owner(note: Note, *, is_embedded: bool) -> Iterator[Problem]:
         return
     if memory.scope == "global":
         return
-    if memory.scope == "workspace" and is_embedded:
+    if SCOPES.row(memory.scope).has_home and is_embedded:
         return  # visible in the vault's own work tree only, which `Context` sees to
     message = f"scope-id is missing: a {memory.scope} memory needs its owner"
     yield problem("RV402", note.path, note.line_of("scope"), message, f"add scope-id: the {memory.scope}'s id")

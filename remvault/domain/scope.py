@@ -7,22 +7,74 @@ Leaves alone: where the ids come from (`domain.context`).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import overload
 
-# Narrowest first. Adding a scope is adding a name here: `Context` maps names to ids, so no signature changes.
-SCOPES: tuple[str, ...] = (
-    "session",
-    "branch",
-    "workspace",
-    "project",
-    "repository",
-    "team",
-    "organization",
-    "global",
-)
 GLOBAL = "global"
 PROJECT_ID = re.compile(r"[a-z0-9][a-z0-9._-]*\Z")
+
+
+def _project_fault(scope_id: str) -> str | None:
+    return None if PROJECT_ID.match(scope_id) else "is no project id: lower-case letters, digits, '.', '_' and '-'"
+
+
+def _branch_fault(scope_id: str) -> str | None:
+    return None if PROJECT_ID.match(scope_id.partition("@")[0]) else "is no branch id: write project@branch"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """One row of the table: a boundary of visibility."""
+
+    name: str
+    advice: str = "give it with --context or REMVAULT_CONTEXT"  # how a person sets the active id
+    fault: Callable[[str], str | None] = lambda scope_id: None  # why a text is no id, see `scope_id_fault`
+    is_nested: bool = False  # ids are paths themselves (`host/owner/name`) and become nested folders
+    has_home: bool = False  # a note without id belongs to an embedded vault's own work tree
+
+
+class ScopeTable(Sequence[str]):
+    """The names of the scopes, narrowest first, with their rows. Whoever asks for scopes holds this one object."""
+
+    def __init__(self, rows: Iterable[Scope]) -> None:
+        self.rows = tuple(rows)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[str]: ...
+    def __getitem__(self, at: int | slice) -> str | Sequence[str]:
+        return self._names[at]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def row(self, name: str) -> Scope:
+        """The row of a known scope; raises ValueError for an unknown one."""
+        return self.rows[self.index(name)]
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(row.name for row in self.rows)
+
+
+# Narrowest first. Adding a scope is adding a row here: `Context` maps names to ids, so no signature changes.
+SCOPES = ScopeTable(
+    (
+        Scope("session", "the host tells it; else give --context session=ID or REMVAULT_SESSION"),
+        Scope("branch", "it follows the project and the branch that is checked out", _branch_fault, is_nested=True),
+        Scope("workspace", "it is made by the first memory written for this work tree", has_home=True),
+        Scope("project", "run 'remvault context set project ID'", _project_fault),
+        Scope("repository", "it follows the remote: run 'git remote add origin URL'", is_nested=True),
+        Scope("team", 'write team = "ID" below [context] in your own settings file'),
+        Scope("organization", 'write organization = "ID" below [context] in your own settings file'),
+        Scope(GLOBAL, "it has no id and is always open"),
+    )
+)
 
 
 def breadth(scope: str) -> int:
@@ -36,11 +88,7 @@ def scope_id_fault(scope: str, scope_id: str) -> str | None:
         return "stands beside scope: global"
     if not scope_id.strip() or scope_id != scope_id.strip() or not scope_id.isprintable():
         return "is empty, or holds control characters or blanks around it"
-    if scope == "project" and not PROJECT_ID.match(scope_id):
-        return "is no project id: lower-case letters, digits, '.', '_' and '-'"
-    if scope == "branch" and not PROJECT_ID.match(scope_id.partition("@")[0]):
-        return "is no branch id: write project@branch"
-    return None
+    return SCOPES.row(scope).fault(scope_id) if scope in SCOPES else None
 
 
 def owner_key(scope: str | None, scope_id: str | None) -> str | None:
@@ -50,10 +98,10 @@ def owner_key(scope: str | None, scope_id: str | None) -> str | None:
     """
     if scope == GLOBAL:
         return "global:"
-    if scope not in SCOPES:
+    if scope is None or scope not in SCOPES:
         return None
     if not scope_id:
-        return "workspace:" if scope == "workspace" else None
+        return f"{scope}:" if SCOPES.row(scope).has_home else None
     return f"{scope}:{scope_id}"
 
 
@@ -70,7 +118,7 @@ class Context:
         """Every owner key this context may see; always contains `global:`."""
         keys = {owner_key(scope, scope_id) for scope, scope_id in self.ids.items() if scope_id}
         if self.in_own_work_tree:
-            keys.add("workspace:")
+            keys |= {f"{row.name}:" for row in SCOPES.rows if row.has_home}
         return frozenset(key for key in keys if key) | {"global:"}
 
     def sees(self, scope: str | None, scope_id: str | None) -> bool:
@@ -85,10 +133,10 @@ def normalise_remote(url: str) -> str | None:
     None when there is no host (a local path or a bundle), since a local folder says nothing about identity.
     """
     text = url.strip().rstrip("/")
-    match = re.match(r"(?:[a-z][a-z0-9+.-]*)://(?:[^@/]*@)?(\[[^\]]+\]|[^:/]+)(?::\d+)?/(.+)\Z", text, re.IGNORECASE)
+    match = re.match(r"(?:[a-z][a-z0-9+.-]*)://(?:[^/]*@)?(\[[^\]]+\]|[^:/]+)(?::\d+)?/(.+)\Z", text, re.IGNORECASE)
     if match is None:  # scp form: user@host:path
         match = re.match(r"(?:[^@/:\s]+@)?(\[[^\]]+\]|[^:/\\\s]{2,}):(?!//)(.+)\Z", text)
     if match is None:
         return None
-    host, path = match[1].lower(), match[2].strip("/").removesuffix(".git").strip("/")
+    host, path = match[1].lower(), re.sub("/+", "/", match[2]).strip("/").removesuffix(".git").strip("/")
     return f"{host}/{path}" if path and host != "localhost" else None

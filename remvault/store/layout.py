@@ -27,8 +27,6 @@ VAULT_FOLDERS = ("vault", ".memory")  # where an embedded vault is looked for be
 MAX_NAME_BYTES = 120
 MAX_FOLDER_BYTES = 100
 NOTES_PER_FOLDER = 500
-# Scopes whose ids are paths themselves (`host/owner/name`, `project@feature/x`) become nested folders.
-_NESTED = frozenset({"repository", "branch"})
 # Windows reads these as devices, whatever the ending.
 _DEVICES = frozenset(
     {"con", "prn", "aux", "nul", "conin$", "conout$"} | {f"{d}{n}" for d in ("com", "lpt") for n in range(10)}
@@ -131,7 +129,7 @@ def folder_for(scope: str, scope_id: str | None, *, sensitivity: str = "normal",
         return GLOBAL
     if scope not in SCOPES:
         raise PathRefused(scope, "it is no scope")
-    if scope_id is None and scope == "workspace":
+    if scope_id is None and SCOPES.row(scope).has_home:
         return scope
     return "/".join((scope, *_id_folders(scope, scope_id or "")))
 
@@ -230,7 +228,7 @@ def _id_folders(scope: str, scope_id: str) -> list[str]:
     if not scope_id.strip() or not scope_id.isprintable():
         raise PathRefused(scope_id, "it is empty or contains control characters")
     parts = checked_parts(scope_id)
-    if len(parts) > 1 and scope not in _NESTED:
+    if len(parts) > 1 and not SCOPES.row(scope).is_nested:
         raise PathRefused(scope_id, f"a {scope} id has no '/'")
     return [_folder_name(part) for part in parts]
 
