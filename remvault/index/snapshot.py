@@ -9,7 +9,7 @@ What is returned was filtered by owner, and by the caller's own test, before any
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -119,6 +119,16 @@ class Snapshot:
         """The rows of notes with problems; few, so the others are not opened."""
         entries = self._view.manifest.rows.values()
         return [as_row(entry) for entry in entries if entry.is_flawed]
+
+    def related_rows(self) -> list[NoteRow]:
+        """The rows of notes with relations that reach beyond themselves, by path; the others are not opened."""
+        entries = self._view.manifest.rows.values()
+        return sorted((as_row(entry) for entry in entries if entry.is_related), key=lambda row: row.path)
+
+    def rows_of(self, ids: Collection[str]) -> list[NoteRow]:
+        """The rows of notes that have one of these ids, by path."""
+        entries = self._view.manifest.rows.values()
+        return sorted((as_row(entry) for entry in entries if entry.id in ids), key=lambda row: row.path)
 
     @cached_property
     def lineage(self) -> Lineage:

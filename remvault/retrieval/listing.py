@@ -9,7 +9,7 @@ from typing import Any, Literal
 from remvault.domain.moments import parse_moment
 from remvault.retrieval.answers import memory_answer
 from remvault.retrieval.lifecycle import Stage
-from remvault.retrieval.view import View
+from remvault.retrieval.view import View, last_known
 
 Sort = Literal["recent", "title"]
 
@@ -73,7 +73,6 @@ def list_memories(view: View, options: ListOptions, *, provider: str) -> Listing
 
 def known_since(record: Mapping[str, Any]) -> float:
     """When a memory was last known to hold, in seconds since 1970: the latest of its own times, 0.0 without any."""
-    texts = [record["confirmed"], record["observed"], record["created"]]
-    texts += [entry.get("captured") for entry in record["provenance"]]
-    moments = [parse_moment(text) for text in texts if text]
-    return max((moment.timestamp() for moment in moments if moment is not None), default=0.0)
+    text = last_known(record)
+    moment = parse_moment(text) if text else None
+    return moment.timestamp() if moment is not None else 0.0

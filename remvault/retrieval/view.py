@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
+from typing import Any
 
+from remvault.domain.moments import parse_moment
 from remvault.domain.scope import SCOPES, Context
 from remvault.index.rows import NoteRow
 from remvault.index.snapshot import Snapshot
+from remvault.retrieval.conflicts import Conflicts, NoPast, Past
 from remvault.retrieval.lifecycle import Stage, stage_of
 from remvault.retrieval.lookup import find
 
@@ -26,6 +30,7 @@ class View:
     Args:
         is_person: a person at a command line, who is also shown notes whose owner cannot be read (labelled); agents
             and tools never are.
+        past: what git and the ledger know beyond the snapshot.
     """
 
     snapshot: Snapshot
@@ -33,6 +38,7 @@ class View:
     now: datetime
     is_person: bool
     is_embedded: bool
+    past: Past = field(default_factory=NoPast)
     owners: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -71,6 +77,11 @@ class View:
         assert isinstance(row, NoteRow)
         return row
 
+    @cached_property
+    def conflicts(self) -> Conflicts:
+        """What is in dispute among the visible memories."""
+        return Conflicts(self, self.past)
+
     def notices(self) -> tuple[str, ...]:
         """What a person should hear besides the answer: about the index, skipped files and broken notes."""
         said = [*self.snapshot.notices, *(f"{one.path}: {one.message}" for one in self.snapshot.skipped)]
@@ -96,7 +107,23 @@ class View:
             labels.append(f"marked superseded, but {row.superseded_by} does not hold")
         if not row.is_committed:
             labels.append("uncommitted")
-        return labels
+        return labels + self._doubts(row)
+
+    def _doubts(self, row: NoteRow) -> list[str]:
+        """What stands against a memory: other memories in conflict with it, and retracted ones that it rests on."""
+        disputes = self.conflicts.of(row.id)
+        others = dict.fromkeys(one for dispute in disputes for one in dispute.ids if one != row.id)
+        labels = [f"conflict with {one}" for one in others]
+        if others:
+            # With its source, which every answer shows, the date lets a reader weigh one side against the other.
+            since = self.last_known(row)
+            labels.append(f"last known to hold {since}" if since else "of unknown date")
+        return labels + [f"rests on retracted {one}" for one in self.conflicts.unsound.get(row.id or "", ())]
+
+    def last_known(self, row: NoteRow) -> str | None:
+        """The latest time at which the memory was known to hold, as typed; None when it names none."""
+        record = self.snapshot.records([row.path]).get(row.path)
+        return last_known(record) if record is not None else None
 
     def successors(self, row: NoteRow) -> tuple[str, ...]:
         """Ids that directly supersede the note and that this context may see."""
@@ -114,3 +141,11 @@ class View:
         owner_folder = rest.split("/", 1)[0] if "/" in rest else ""
         ids: Mapping[str, str] = self.context.ids
         return bool(owner_folder) and ids.get(first) == owner_folder
+
+
+def last_known(record: Mapping[str, Any]) -> str | None:
+    """The latest of a memory's own times, as typed; None without any that can be read."""
+    texts = [record["confirmed"], record["observed"], record["created"]]
+    texts += [entry.get("captured") for entry in record["provenance"]]
+    dated = [(moment, text) for text in texts if text and (moment := parse_moment(text)) is not None]
+    return max(dated)[1] if dated else None
