@@ -86,7 +86,7 @@ class Ledger:
             SaveFailed: the disk would not take it; all files are as before.
         """
         operation.check()
-        with self._locked():
+        with self.locked():
             changes = [*changes, *(self._appended(path, lines) for path, lines in (append or {}).items())]
             targets = [(change, place(self.root, change, apart=self.private)) for change in changes]
             # What waits goes first, so that history keeps the order of the writes. Its troubles are not this write's.
@@ -112,20 +112,20 @@ class Ledger:
         """
         if not self.pending():
             return []
-        with self._locked():
+        with self.locked():
             return self._settle()[0]
 
     def pending(self) -> list[PendingOperation]:
         """What waits in this vault and work tree, oldest first; torn files are renamed and put in `state.set_aside`."""
-        return self._entries("pending")
+        return self.entries("pending")
 
     def staged(self) -> list[PendingOperation]:
         """`stage` mode: operations whose result is staged and not committed yet, for a hook to add their trailers."""
-        entries = self._entries("staged")
+        entries = self.entries("staged")
         if not entries:
             return []
         paths = sorted({change.path for entry in entries for change in entry.changes})
-        committer = self._committer()
+        committer = self.committer()
         heads, now = committer.look(paths), dict(committer.repository.staged_blobs(paths))
         kept: list[PendingOperation] = []
         for entry in reversed(entries):
@@ -146,7 +146,7 @@ class Ledger:
     def _write_tracked(
         self, operation: Operation, placed: Sequence[Placed], versioned: Sequence[Placed], waiting: frozenset[str]
     ) -> Outcome:
-        committer, queue = self._committer(), self._queue("pending")
+        committer, queue = self.committer(), self.queue("pending")
         files, heads, obstacle = self._track(committer, placed, versioned)
         waiting &= heads.keys()
         if obstacle is None and waiting:
@@ -181,7 +181,7 @@ class Ledger:
         if not entries or self.tree is None or self.mode == "off":
             return [], frozenset()
         settled, waiting = settle(
-            entries, committer=self._committer(), queue=self._queue("pending"), root=self.tree.root
+            entries, committer=self.committer(), queue=self.queue("pending"), root=self.tree.root
         )
         for entry, outcome in settled:
             files = [Tracked(one.path, one.blob, one.base) for one in entry.changes]
@@ -219,11 +219,11 @@ class Ledger:
     ) -> None:
         if outcome.pending != STAGED:
             return
-        queue = self._queue("staged")
+        queue = self.queue("staged")
         self._enqueue(queue, operation, files, heads, why=STAGED, durable=True)
         # After, so that what this operation was staged over still counts as on its way to the person's commit.
         kept = {entry.name for entry in self.staged()}
-        for entry in self._entries("staged"):
+        for entry in self.entries("staged"):
             if entry.name not in kept:
                 queue.drop(entry)
 
@@ -251,17 +251,20 @@ class Ledger:
         except OSError as err:
             raise SaveFailed(str(queue.folder), err.strerror or str(err)) from err
 
-    def _entries(self, name: str) -> list[PendingOperation]:
+    def entries(self, name: str) -> list[PendingOperation]:
+        """What stands in one queue, `pending` or `staged`, of this vault and work tree, oldest first."""
         if self.state is None:
             return []
-        entries = self._queue(name).read(self.state.set_aside)
+        entries = self.queue(name).read(self.state.set_aside)
         return [one for one in entries if (one.work_tree, one.prefix) == (self._work_tree, self.prefix)]
 
-    def _queue(self, name: str) -> Queue:
+    def queue(self, name: str) -> Queue:
+        """One of the two queues; only inside git, like `committer`."""
         assert self.state is not None
         return Queue(self.state.shared / name)
 
-    def _committer(self) -> Committer:
+    def committer(self) -> Committer:
+        """The way into git, for one operation."""
         assert self.tree is not None
         return Committer(self.tree, self.mode, self._environ, self._clock, self._config)
 
@@ -272,7 +275,8 @@ class Ledger:
         return Path(os.path.relpath(self.tree.git_dir, self.tree.common_dir)).as_posix()
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
+        """Hold the lock of all writers; raises LockTimeout."""
         if self.state is None:  # outside git there is no place for a lock; single files are guarded all the same
             yield
             return

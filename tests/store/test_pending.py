@@ -196,7 +196,7 @@ def cut_short(desk: Desk, path: str, before: str | None, after: str) -> None:
 
     base = None if before is None else blob_id(before.encode())
     files = [Tracked(path, blob_id(after.encode()), base)]
-    ledger._enqueue(ledger._queue("pending"), Operation("new", "A"), files, {path: base}, why="", durable=False)
+    ledger._enqueue(ledger.queue("pending"), Operation("new", "A"), files, {path: base}, why="", durable=False)
 
 
 def test_a_write_killed_before_its_file_left_nothing_to_do(desk: Desk) -> None:
