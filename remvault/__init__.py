@@ -37,9 +37,11 @@ if TYPE_CHECKING:
     from remvault.store.vault import Written as Written
     from remvault.surfaces.app import OpenVault as OpenVault
     from remvault.surfaces.app import open_vault as open_vault
+    from remvault.surfaces.auditing import blame as blame
+    from remvault.surfaces.auditing import diff as diff
+    from remvault.surfaces.auditing import log as log
     from remvault.surfaces.making import init as init
     from remvault.surfaces.reading import list_memories as list_memories
-    from remvault.surfaces.reading import log as log
     from remvault.surfaces.reading import search as search
     from remvault.surfaces.reading import show as show
     from remvault.surfaces.reading import status as status
@@ -72,9 +74,11 @@ _HOMES: dict[str, str] = {
     "Written": "store.vault",
     "OpenVault": "surfaces.app",
     "open_vault": "surfaces.app",
+    "blame": "surfaces.auditing",
+    "diff": "surfaces.auditing",
+    "log": "surfaces.auditing",
     "init": "surfaces.making",
     "list_memories": "surfaces.reading",
-    "log": "surfaces.reading",
     "search": "surfaces.reading",
     "show": "surfaces.reading",
     "status": "surfaces.reading",

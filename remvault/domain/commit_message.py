@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from remvault.errors import UserError
 
@@ -78,7 +78,7 @@ def render(operation: Operation) -> str:
     """
     operation.check()
     parts = [_subject(operation)]
-    reason = _reason(operation.reason or "")
+    reason = as_paragraph(operation.reason or "")
     if reason:
         parts.append(reason)
     parts.append("\n".join(trailers(operation)))
@@ -100,20 +100,49 @@ def trailers(operation: Operation) -> list[str]:
 
 
 def parse(message: str) -> Operation | None:
-    """Read an operation back from any commit's message; None when its last paragraph has no `Remvault-Op`.
+    """Read the operation of any commit's message; None when its last paragraph has no `Remvault-Op`.
+
+    Of several operations in one commit (a person's own, to which a hook added what was staged) it is what they have in
+    common: all ids, an op, scope or actor only where all agree, else `edit` and None. `operations` tells them apart.
+    """
+    found = operations(message)
+    if len(found) < 2:
+        return found[0] if found else None
+    op = _same(one.op for one in found) or "edit"
+    return replace(
+        found[0],
+        op=op,
+        ids=tuple(dict.fromkeys(memory for one in found for memory in one.ids)),
+        supersedes=tuple(dict.fromkeys(memory for one in found for memory in one.supersedes)),
+        scope=_same(one.scope for one in found),
+        actor=_same(one.actor for one in found),
+        session=_same(one.session for one in found),
+    )
+
+
+def operations(message: str) -> tuple[Operation, ...]:
+    """Read every operation back from a commit's message, in their order; each begins with its `Remvault-Op`.
 
     Only the last paragraph counts, as for git, so nothing quoted in a reason is taken for a trailer. The title is the
-    subject without the op, shortened if it was.
+    subject without the op, shortened if it was; subject and reason are the commit's and the same for all.
     """
     subject, _, rest = message.replace("\r\n", "\n").strip("\n").partition("\n")
     paragraphs = [part for part in re.split(r"\n[ \t]*\n", rest.strip("\n")) if part.strip()]
     if not paragraphs:
-        return None
-    found: dict[str, list[str]] = {}
+        return ()
+    groups: list[dict[str, list[str]]] = [{}]
     for line in paragraphs[-1].split("\n"):
         match = _TRAILER.match(line.rstrip())
         if match and match[2]:
-            found.setdefault(match[1], []).append(match[2])
+            if match[1] == "Remvault-Op" and "Remvault-Op" in groups[-1]:
+                groups.append({})
+            groups[-1].setdefault(match[1], []).append(match[2])
+    reason = "\n\n".join(paragraphs[:-1]).replace(_ZERO_WIDTH_SPACE, "") or None
+    found = [_read(group, subject, reason) for group in groups]
+    return tuple(one for one in found if one is not None)
+
+
+def _read(found: Mapping[str, list[str]], subject: str, reason: str | None) -> Operation | None:
     op = _one(found.get("Remvault-Op"))
     if op is None or op not in OPS:
         return None
@@ -126,7 +155,7 @@ def parse(message: str) -> Operation | None:
         scope="global:" if scope == "global" else scope,
         actor=_one(found.get("Remvault-Actor")),
         session=_one(found.get("Remvault-Session")),
-        reason="\n\n".join(paragraphs[:-1]).replace(_ZERO_WIDTH_SPACE, "") or None,
+        reason=reason,
     )
 
 
@@ -145,14 +174,25 @@ def _continues(char: str) -> bool:
     return unicodedata.combining(char) != 0 or char == "\u200d" or unicodedata.category(char) in ("Mn", "Me")
 
 
-def _reason(text: str) -> str:
-    """Make a reason safe as a body: line ends LF, no other control characters, no line git would take for a trailer."""
+def as_paragraph(text: str, *, comment: str | None = None) -> str:
+    """Make a reason safe as a body: line ends LF, no other control characters, no line git would take for a trailer.
+
+    `comment`: what begins a line that git would take away; such lines are moved by a blank.
+    """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = "".join(char if char in "\n\t" or is_one_line(char) else " " for char in text)
     lines = [line.rstrip() for line in text.split("\n")]
     # A last paragraph that looks like trailers would be merged with ours by tools that allow blank lines.
     lines = [_ZERO_WIDTH_SPACE + line if _TRAILER.match(line) else line for line in lines]
+    if comment:
+        lines = [f" {line}" if line.startswith(comment) else line for line in lines]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
+
+
+def _same(values: Iterable[str | None]) -> str | None:
+    """The value that all share; None when they differ."""
+    listed = set(values)
+    return listed.pop() if len(listed) == 1 else None
 
 
 def _one(values: Iterable[str] | None) -> str | None:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from remvault.domain.problems import Problem
 from remvault.errors import UserError
@@ -23,6 +24,18 @@ from remvault.store.trees import DirectoryTree, FileStat, Scan
 _RACY_NS = 2_000_000_000
 
 
+class Scannable(Protocol):
+    """A tree whose notes can be told apart without reading them."""
+
+    def scan(self) -> Scan:
+        """Every note with its stat, and what was skipped."""
+        ...
+
+    def read(self, path: str) -> bytes:
+        """All bytes of a note; raises UserError when it cannot be read."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class NoteSource:
     """The notes of a vault on disk, and what HEAD holds of them."""
@@ -31,10 +44,10 @@ class NoteSource:
     head: str | None = None  # HEAD's commit id
     head_blobs: Callable[[], Mapping[str, str]] = dict  # path: blob id of HEAD's notes; called only when HEAD moved
     is_embedded: bool = True  # whether a workspace note may lack its scope-id
-    tree: DirectoryTree | None = None  # what to scan and read instead of `root`
+    tree: Scannable | None = None  # what to scan and read instead of `root`
 
     @property
-    def files(self) -> DirectoryTree:
+    def files(self) -> Scannable:
         """The tree that is read."""
         return self.tree or DirectoryTree(self.root)
 

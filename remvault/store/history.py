@@ -37,6 +37,7 @@ class Entry:
     session: str | None = None
     paths: tuple[str, ...] = ()  # notes changed, relative to the vault, sorted
     is_derived: bool = False  # no trailer: op from the difference, actor from the author
+    author: str = ""  # the commit's author by name, whoever acted
 
 
 def history(
@@ -72,9 +73,27 @@ def history(
     return list(islice(found, limit))
 
 
+def entry_of(repository: GitRepository, facts: CommitFacts, prefix: str) -> Entry:
+    """One commit in memory terms, whatever it changed."""
+    changes, operation = changes_of(repository, facts, prefix), parse(facts.message)
+    return _told(facts, operation, changes) if operation is not None else _derived(repository, facts, changes)
+
+
+def removed_notes(repository: GitRepository, prefix: str, *, start: str = "HEAD") -> Iterator[Note]:
+    """Notes that commits removed, as they were last, latest removal first; a note moved elsewhere is among them."""
+    try:
+        tip = repository.resolve(start)
+    except RevisionNotFound:
+        return
+    for facts in repository.log(tip):
+        for path, (before, after) in sorted(changes_of(repository, facts, prefix).items()):
+            if before is not None and after is None and is_note_path(path):
+                yield read_note(repository, path, before)
+
+
 def _of_vault(repository: GitRepository, prefix: str, tip: str) -> Iterator[Entry]:
     for facts in repository.log(tip):
-        changes = _changes(repository, facts, prefix)
+        changes = changes_of(repository, facts, prefix)
         operation = parse(facts.message)
         if operation is not None and changes:
             yield _told(facts, operation, changes)
@@ -99,9 +118,9 @@ def _of_note(
         touched = [name for name in names if _is_touched(facts, name, blob_at)]
         if not touched and not is_named:
             continue
-        changes = _changes(repository, facts, prefix)
+        changes = changes_of(repository, facts, prefix)
         for name in touched:
-            source = _renamed_from(repository, changes, name)
+            source = renamed_from(repository, changes, name)
             if source is not None and source not in names:
                 names.append(source)
         if operation is not None:
@@ -118,7 +137,7 @@ def _is_touched(facts: CommitFacts, name: str, blob_at: Callable[[str, str], str
     return all(blob_at(parent, name) != here for parent in facts.parents)
 
 
-def _changes(repository: GitRepository, facts: CommitFacts, prefix: str) -> Changes:
+def changes_of(repository: GitRepository, facts: CommitFacts, prefix: str) -> Changes:
     """What a commit changed against every parent."""
     first, *others = facts.parents or (None,)
     changes = dict(repository.changed_paths(first, facts.id, prefix))
@@ -130,7 +149,7 @@ def _changes(repository: GitRepository, facts: CommitFacts, prefix: str) -> Chan
     return changes
 
 
-def _renamed_from(repository: GitRepository, changes: Changes, name: str) -> str | None:
+def renamed_from(repository: GitRepository, changes: Changes, name: str) -> str | None:
     """The path a note had before this commit, if the commit moved it: the same content, or the same id."""
     before, after = changes.get(name, (None, None))
     if before is not None or after is None:
@@ -139,9 +158,9 @@ def _renamed_from(repository: GitRepository, changes: Changes, name: str) -> str
     for path, blob in removed.items():
         if blob == after:
             return path
-    memory_id = _note(repository, name, after).memory.id
+    memory_id = read_note(repository, name, after).memory.id
     for path, blob in islice(removed.items(), _NAMED_AT_MOST):
-        if memory_id is not None and _note(repository, path, blob).memory.id == memory_id:
+        if memory_id is not None and read_note(repository, path, blob).memory.id == memory_id:
             return path
     return None
 
@@ -159,12 +178,13 @@ def _told(facts: CommitFacts, operation: Operation, changes: Changes) -> Entry:
         supersedes=operation.supersedes,
         session=operation.session,
         paths=tuple(sorted(path for path in changes if is_note_path(path))),
+        author=facts.author,
     )
 
 
 def _derived(repository: GitRepository, facts: CommitFacts, changes: Changes) -> Entry:
     paths = sorted(path for path in changes if is_note_path(path))
-    notes = [_note(repository, path, changes[path][1] or changes[path][0]) for path in paths[:_NAMED_AT_MOST]]
+    notes = [read_note(repository, path, changes[path][1] or changes[path][0]) for path in paths[:_NAMED_AT_MOST]]
     owners = {note.owner for note in notes}
     body = facts.message.strip("\n").partition("\n")[2].strip("\n")
     return Entry(
@@ -178,6 +198,7 @@ def _derived(repository: GitRepository, facts: CommitFacts, changes: Changes) ->
         scope=owners.pop() if len(owners) == 1 and len(paths) == len(notes) else None,
         paths=tuple(paths),
         is_derived=True,
+        author=facts.author,
     )
 
 
@@ -189,7 +210,8 @@ def _op_of(pairs: list[tuple[str | None, str | None]]) -> str:
     return "edit"
 
 
-def _note(repository: GitRepository, path: str, blob: str | None) -> Note:
+def read_note(repository: GitRepository, path: str, blob: str | None) -> Note:
+    """Parse a note as git has it; an empty one where there is none."""
     return parse_note(path, b"" if blob is None else repository.read_blob(blob))
 
 

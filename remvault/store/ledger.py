@@ -15,6 +15,7 @@ from pathlib import Path
 from remvault.domain.blobs import blob_id
 from remvault.domain.commit_message import Operation
 from remvault.errors import GitError, RemvaultError
+from remvault.store.awaited import awaited
 from remvault.store.committing import STAGED, Committer, Mode, Outcome, PutOff, Tracked, is_kept_local, put_off
 from remvault.store.files import SaveFailed, read_regular
 from remvault.store.note_paths import is_local_only
@@ -126,14 +127,7 @@ class Ledger:
             return []
         paths = sorted({change.path for entry in entries for change in entry.changes})
         committer = self.committer()
-        heads, now = committer.look(paths), dict(committer.repository.staged_blobs(paths))
-        kept: list[PendingOperation] = []
-        for entry in reversed(entries):
-            if all(now[one.path] == one.blob != heads[one.path] for one in entry.changes):
-                kept.append(entry)
-                # A note written twice: what the earlier operation staged is the base of the later one.
-                now |= {one.path: one.base for one in entry.changes}
-        return kept[::-1]
+        return awaited(entries, heads=committer.look(paths), staged=committer.repository.staged_blobs(paths))
 
     def _appended(self, path: str, lines: bytes) -> FileChange:
         before = read_regular(place(self.root, FileChange(path, lines, None), apart=self.private))
@@ -242,7 +236,7 @@ class Ledger:
             return queue.add(
                 operation,
                 changes,
-                work_tree=self._work_tree,
+                work_tree=self.tree.name,
                 prefix=self.prefix,
                 now=self._clock(),
                 why=why,
@@ -256,7 +250,8 @@ class Ledger:
         if self.state is None:
             return []
         entries = self.queue(name).read(self.state.set_aside)
-        return [one for one in entries if (one.work_tree, one.prefix) == (self._work_tree, self.prefix)]
+        assert self.tree is not None
+        return [one for one in entries if (one.work_tree, one.prefix) == (self.tree.name, self.prefix)]
 
     def queue(self, name: str) -> Queue:
         """One of the two queues; only inside git, like `committer`."""
@@ -267,12 +262,6 @@ class Ledger:
         """The way into git, for one operation."""
         assert self.tree is not None
         return Committer(self.tree, self.mode, self._environ, self._clock, self._config)
-
-    @property
-    def _work_tree(self) -> str:
-        """The work tree's git directory from the common one, which stays the same when the repository is moved."""
-        assert self.tree is not None
-        return Path(os.path.relpath(self.tree.git_dir, self.tree.common_dir)).as_posix()
 
     @contextmanager
     def locked(self) -> Iterator[None]:

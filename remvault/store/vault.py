@@ -6,41 +6,39 @@ Leaves alone: how bytes reach disk and history (`ledger`), finding a note by id 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
-from typing import Any, Literal
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 from remvault.domain.actors import Author
+from remvault.domain.blobs import blob_id
 from remvault.domain.commit_message import Operation, one_line
 from remvault.domain.compose import new_note
+from remvault.domain.corrections import confirmed, superseded, widening
 from remvault.domain.draft import Draft, draft_fields, successor_fields
-from remvault.domain.edits import Plain, Value, add_item, remove_item, set_key, unset_key
-from remvault.domain.fields import FIELDS
-from remvault.domain.frontmatter import Unreadable, read, split
+from remvault.domain.edits import EditRefused, unset_key
+from remvault.domain.field_edits import FieldEdit, apply_edit, refuse_guarded
 from remvault.domain.ids import memory_id
 from remvault.domain.lineage import may_supersede
+from remvault.domain.memory import Memory
 from remvault.domain.moments import format_moment
 from remvault.domain.note import MAX_NOTE_BYTES, Note, parse_note
 from remvault.domain.problems import Problem
 from remvault.domain.rules import note_problems
-from remvault.domain.suggestions import suggest
-from remvault.errors import UsageError, UserError
+from remvault.domain.scope import SCOPES
+from remvault.errors import UserError
 from remvault.store.checking import Repair, folder_problems
 from remvault.store.layout import contained, folder_for, note_filename, shard
 from remvault.store.ledger import FileChange, Ledger, Outcome
+from remvault.store.note_paths import is_local_only
 from remvault.store.trees import DirectoryTree
 
-# Fields that other verbs keep whole; each with the verb to use.
-GUARDED = {
-    "id": "an id is never changed",
-    "provenance": "provenance is appended by the verbs that write",
-    "supersedes": "use 'remvault supersede'",
-    "superseded-by": "use 'remvault supersede'",
-}
 NOT_COMMITTED_YET = "your own version was not committed yet: commit both when the note is ready"
-_LISTS = ("list", "ids", "anchors", "relations", "entities")
+LOCAL_TITLE = "a memory that is kept on this disk only"
 
 
 class InvalidNote(UserError):
@@ -52,15 +50,6 @@ class InvalidNote(UserError):
         first = problems[0]
         self.problems = [f"{one.code} {one.message}" for one in problems]
         super().__init__(f"{first.code} {first.message}", hint=first.hint)
-
-
-@dataclass(frozen=True, slots=True)
-class FieldEdit:
-    """One `KEY=V`, `KEY+=V` or `KEY-=V`."""
-
-    key: str
-    how: Literal["=", "+=", "-="]
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,23 +65,29 @@ class Written:
     warnings: tuple[Problem, ...] = ()
     marked: tuple[str, ...] = ()  # further notes changed, by path
     is_changed: bool = True  # False: the note was like that already, nothing was written
+    removed: tuple[str, ...] = ()  # files taken away: where the note was before, or the note itself
+    notices: tuple[str, ...] = ()  # what to know about the change, a sentence each
+    rests: tuple[str, ...] | None = None  # memories to look at again; None where that is not the question
 
     def answer(self) -> dict[str, Any]:
         """What a writing verb answers as JSON."""
-        outcome = self.outcome
-        return {
-            "op": self.op,
-            "id": self.id,
-            "path": self.path,
-            "saved": outcome is not None and outcome.saved,
-            "committed": outcome is not None and outcome.committed,
-            "commit": outcome.commit if outcome is not None else None,
-            "pending": outcome.pending if outcome is not None else None,
-            "supersedes": list(self.supersedes),
-            "edits": list(outcome.edits) if outcome is not None else [],
-            "changed": self.is_changed,
-            "dry_run": outcome is None,
-        }
+        told = outcome_answer(self.outcome, is_changed=self.is_changed)
+        answer = {"op": self.op, "id": self.id, "path": self.path} | told | {"supersedes": list(self.supersedes)}
+        answer["warnings"] = [*(f"{one.code} {one.message}" for one in self.warnings), *self.notices]
+        return answer if self.rests is None else answer | {"rests": list(self.rests)}
+
+
+def outcome_answer(outcome: Outcome | None, *, is_changed: bool = True) -> dict[str, Any]:
+    """The part of an answer that tells what became of a change; None stands for a dry run."""
+    return {
+        "saved": outcome is not None and outcome.saved,
+        "committed": outcome is not None and outcome.committed,
+        "commit": outcome.commit if outcome is not None else None,
+        "pending": outcome.pending if outcome is not None else None,
+        "edits": list(outcome.edits) if outcome is not None else [],
+        "changed": is_changed,
+        "dry_run": outcome is None,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +117,8 @@ class Vault:
         self._tree = DirectoryTree(root)
 
     def load(self, path: str) -> tuple[Note, bytes]:
-        """Read one note fresh from disk."""
-        data = self._tree.read(path)
+        """Read one note fresh from disk; a path below `private/` means the folder of local-only notes."""
+        data = self._read(path)
         return parse_note(path, data), data
 
     def new(self, draft: Draft, act: Act) -> Written:
@@ -134,22 +129,23 @@ class Vault:
         """
         text, note = self._compose(draft, act)
         path = self._place(note, act)
-        return self._write("new", note, [FileChange(path, text.encode(), None)], act, text=text)
+        return self.write("new", note, [FileChange(path, text.encode(), None)], act, text=text)
 
     def add(self, data: bytes, act: Act) -> Written:
         """Write a memory whose whole text was composed elsewhere, as in an editor. Raises as `new`."""
         note = parse_note("new.md", data)
         is_private = note.memory.is_local_only
         self._refuse_errors(parse_note("private/new.md", data) if is_private else note)
-        return self._write(
-            "new", note, [FileChange(self._place(note, act), data, None)], act, text=data.decode("utf-8")
-        )
+        return self.write("new", note, [FileChange(self._place(note, act), data, None)], act, text=data.decode("utf-8"))
 
-    def supersede(self, old_path: str, draft: Draft, act: Act, *, successors: Sequence[str]) -> Written:
+    def supersede(
+        self, old_path: str, draft: Draft, act: Act, *, heads: Sequence[str], no_infer: Sequence[str] = ()
+    ) -> Written:
         """Write a successor and mark the old note, in one change.
 
         Args:
-            successors: ids that effectively supersede the old note already.
+            heads: ids of what holds in the old note's place already.
+            no_infer: what must not be concluded again; kept with the old note.
 
         Raises:
             InvalidNote: if the successor would break a rule.
@@ -158,22 +154,21 @@ class Vault:
         old, data = self.load(old_path)
         if old.memory.id is None:
             raise UserError(f"{old_path} has no id to supersede", hint="'remvault check --fix' gives it one")
-        if successors:
-            newer = " and ".join(successors)
+        if heads:
+            newer = " and ".join(heads)
             raise UserError(f"{old.memory.id} is already superseded by {newer}", hint=f"supersede {newer} instead")
         text, note = self._compose(replace(draft, fields=successor_fields(old.memory, draft.fields)), act)
         assert note.memory.id is not None
         _check_reach(note, old)
-        marked = set_key(data.decode("utf-8"), "freshness", "superseded")
-        marked = set_key(marked, "superseded-by", note.memory.id)
+        marked = superseded(text_of(old, data), note.memory.id, no_infer)
         changes = [
             FileChange(self._place(note, act), text.encode(), None),
             FileChange(old_path, marked.encode(), old.blob),
         ]
-        return self._write("supersede", note, changes, act, text=text, supersedes=(old.memory.id,))
+        return self.write("supersede", note, changes, act, text=text, supersedes=(old.memory.id,))
 
     def set(self, path: str, edits: Sequence[FieldEdit], act: Act) -> Written:
-        """Change fields in place; identity and creation stay.
+        """Change fields in place; identity and creation stay. What makes a note another owner's moves its file too.
 
         Raises:
             UsageError: for a guarded key or a value its field cannot hold.
@@ -181,38 +176,55 @@ class Vault:
             EditRefused: if the frontmatter cannot be edited by machine.
         """
         note, data = self.load(path)
-        text = _text(note, data)
+        text = text_of(note, data)
         for edit in edits:
             text = apply_edit(text, edit)
-        return self.save(path, text.encode(), act, base=note)
+        return self.update(path, text.encode(), act, base=note)
 
     def unset(self, path: str, keys: Sequence[str], act: Act) -> Written:
         """Remove fields in place. Raises as `set`."""
         note, data = self.load(path)
-        text = _text(note, data)
+        text = text_of(note, data)
         for key in keys:
-            _refuse_guarded(key)
+            refuse_guarded(key)
             text = unset_key(text, key)
-        return self.save(path, text.encode(), act, base=note)
+        return self.update(path, text.encode(), act, base=note)
 
-    def save(self, path: str, data: bytes, act: Act, *, base: Note) -> Written:
+    def update(self, path: str, data: bytes, act: Act, *, base: Note) -> Written:
+        """Save a new version that somebody made on purpose, which confirms the memory. Raises as `save`."""
+        memory = parse_note(path, data).memory
+        is_standing = memory.status == "active" and memory.freshness not in ("superseded", "stale")
+        if blob_id(data) != base.blob and is_standing and memory.confirmed == base.memory.confirmed:
+            with suppress(EditRefused, UnicodeDecodeError):
+                data = confirmed(data.decode("utf-8"), format_moment(act.now)).encode()
+        return self.save(path, data, act, base=base)
+
+    def save(self, path: str, data: bytes, act: Act, *, base: Note, op: str = "update") -> Written:
         """Replace a note's whole text, if no rule is newly broken and nobody changed it since `base` was read."""
         note = parse_note(path, data)
+        text = data.decode("utf-8", "replace")
         if note.memory.id != base.memory.id and base.memory.id is not None:
             message = f"the id {base.memory.id} would become {note.memory.id or 'nothing'}"
             raise UserError(message, hint="an id is never changed: links and history hold on to it")
+        if note.blob == base.blob:
+            return Written(op, note.memory.id or "", path, text, Outcome(True, False, None, None), is_changed=False)
+        note = replace(note, path=self._home(base, note, act))
         before = {(one.code, one.message) for one in note_problems(base, is_embedded=self.is_embedded)}
         found = note_problems(note, is_embedded=self.is_embedded)
-        if data == self._tree.read(path):
-            same = Outcome(True, False, None, None)
-            text = data.decode("utf-8", "replace")
-            return Written("update", note.memory.id or "", path, text, same, is_changed=False)
         new_errors = [one for one in found if one.severity == "error" and (one.code, one.message) not in before]
         if new_errors:
             raise InvalidNote(new_errors)
-        return self._write(
-            "update", note, [FileChange(path, data, base.blob)], act, text=data.decode("utf-8", "replace")
-        )
+        changes = [FileChange(path, data, base.blob)]
+        if note.path != path:
+            changes = [FileChange(note.path, data, None), FileChange(path, None, base.blob)]
+        notices = self._notices(base, note)
+        return replace(self.write(op, note, changes, act, text=text), notices=notices)
+
+    def remove(self, path: str, act: Act) -> Written:
+        """Take a note's file away; history keeps it."""
+        note, data = self.load(path)
+        text = data.decode("utf-8", "replace")
+        return self.write("delete", note, [FileChange(path, None, note.blob)], act, text=text)
 
     def fix(self, repairs: Sequence[Repair], act: Act, *, committed: Collection[str]) -> list[Written]:
         """Carry out mechanical repairs, one change each (`Remvault-Op: fix`).
@@ -228,8 +240,71 @@ class Vault:
                 changes = [FileChange(one.new_path, data, None), FileChange(one.path, None, one.base)]
             note = parse_note(changes[0].path, data)
             hold = None if one.path in committed else NOT_COMMITTED_YET
-            written.append(self._write("fix", note, changes, act, text=one.text, hold=hold))
+            written.append(self.write("fix", note, changes, act, text=one.text, hold=hold))
         return written
+
+    def write(
+        self,
+        op: str,
+        note: Note,
+        changes: Sequence[FileChange],
+        act: Act,
+        *,
+        text: str,
+        supersedes: tuple[str, ...] = (),
+        hold: str | None = None,
+    ) -> Written:
+        """Hand one change of a note to the ledger; `changes` begin with the note itself.
+
+        A note with errors is saved but stays out of history, as with the hook. Of a local-only note nothing is said.
+        """
+        memory, is_kept = note.memory, changes[0].data is not None
+        placed = replace(note, path=changes[0].path)
+        problems = self._problems(placed) if is_kept else ()
+        errors = [one for one in problems if one.severity == "error"]
+        if errors:
+            hold = f"the note has errors ({errors[0].code} {errors[0].message}): mend it, then commit it"
+        is_local = memory.is_local_only
+        title = LOCAL_TITLE if is_local else memory.title or note.path
+        operation = Operation(
+            op=op,
+            title=title if op in ("new", "supersede") else one_line(title),
+            ids=(memory.id,) if memory.id and not is_local else (),
+            supersedes=supersedes,
+            scope=memory.owner,
+            actor=act.author.actor,
+            session=act.author.session,
+            reason=act.reason,
+        )
+        outcome = None if act.dry_run else self.ledger.write(operation, changes, hold=hold)
+        marked = tuple(change.path for change in changes[1:] if change.data is not None)
+        removed = tuple(change.path for change in changes if change.data is None)
+        return Written(
+            op, memory.id or "", placed.path, text, outcome, supersedes, problems, marked, removed=removed
+        )
+
+    def _problems(self, note: Note) -> tuple[Problem, ...]:
+        """What there is to say about a note at its place, lines and paths as written."""
+        found = [
+            *note_problems(note, is_embedded=self.is_embedded),
+            *folder_problems(note.path, note.owner, note.line_of("scope")),
+        ]
+        return tuple(replace(one, path=note.path) for one in found if one.severity != "info")
+
+    def _notices(self, base: Note, note: Note) -> tuple[str, ...]:
+        """What a move means for who sees the memory, before it is made."""
+        was, now = is_local_only(base.path), is_local_only(note.path)
+        if was and not now:
+            return (f"this widens who sees the memory: only this disk until now, git and {_shown_owner(note)} from now on",)
+        if now and not was:
+            return history_notices(self.ledger, base)
+        said = widening(base.owner, note.owner)
+        return (said,) if said is not None else ()
+
+    def _read(self, path: str) -> bytes:
+        if is_local_only(path):
+            return DirectoryTree(self.private).read(path.partition("/")[2])
+        return self._tree.read(path)
 
     def _compose(self, draft: Draft, act: Act) -> tuple[str, Note]:
         fields = draft_fields(
@@ -253,119 +328,56 @@ class Vault:
         memory = note.memory
         assert memory.id is not None
         assert memory.title is not None
+        folder, there = self._folder(memory, act)
+        return f"{folder}/{note_filename(memory.title, memory.id, taken=_names(there))}"
+
+    def _home(self, base: Note, note: Note, act: Act) -> str:
+        """Where a changed note belongs: elsewhere when its owner changed, or it became local-only or ceased to be."""
+        path, memory = base.path, note.memory
+        is_apart = is_local_only(path)
+        moves = memory.is_local_only != is_apart or (
+            not is_apart and note.owner != base.owner and path.partition("/")[0] in SCOPES
+        )
+        if not moves or (note.owner is None and not memory.is_local_only):
+            return path
+        folder, there = self._folder(memory, act)
+        name = PurePosixPath(path).name
+        if name in _names(there):
+            name = note_filename(memory.title or "", memory.id or "note", taken=_names(there))
+        return f"{folder}/{name}"
+
+    def _folder(self, memory: Memory, act: Act) -> tuple[str, Path]:
+        """The folder of a memory, relative to the vault, and where that is on disk."""
         if memory.is_local_only:
-            return f"private/{note_filename(memory.title, memory.id, taken=_names(self.private))}"
+            return "private", self.private
         assert memory.scope is not None
         folder = shard(self.root, folder_for(memory.scope, memory.scope_id), act.now.year, act.now.month)
-        return f"{folder}/{note_filename(memory.title, memory.id, taken=_names(contained(self.root, folder)))}"
-
-    def _write(
-        self,
-        op: str,
-        note: Note,
-        changes: list[FileChange],
-        act: Act,
-        *,
-        text: str,
-        supersedes: tuple[str, ...] = (),
-        hold: str | None = None,
-    ) -> Written:
-        """Hand one change to the ledger. A note with errors is saved but stays out of history, as with the hook."""
-        memory = note.memory
-        placed = replace(note, path=changes[0].path)
-        found = [
-            *note_problems(placed, is_embedded=self.is_embedded),
-            *folder_problems(placed.path, placed.owner, placed.line_of("scope")),
-        ]
-        problems = tuple(replace(one, path=placed.path) for one in found if one.severity != "info")
-        errors = [one for one in problems if one.severity == "error"]
-        if errors:
-            hold = f"the note has errors ({errors[0].code} {errors[0].message}): mend it, then commit it"
-        title = memory.title or note.path
-        operation = Operation(
-            op=op,
-            title=title if op in ("new", "supersede") else one_line(title),
-            ids=(memory.id,) if memory.id else (),
-            supersedes=supersedes,
-            scope=memory.owner,
-            actor=act.author.actor,
-            session=act.author.session,
-            reason=act.reason,
-        )
-        outcome = None if act.dry_run else self.ledger.write(operation, changes, hold=hold)
-        marked = tuple(change.path for change in changes[1:])
-        return Written(op, memory.id or "", changes[0].path, text, outcome, supersedes, problems, marked)
+        return folder, contained(self.root, folder)
 
 
-def apply_edit(text: str, edit: FieldEdit) -> str:
-    """Apply one field edit to a note's text; pure.
-
-    Raises:
-        UsageError: for a guarded key, `+=` or `-=` on a field that is no list, or a list that is not one.
-        EditRefused: if the frontmatter cannot be edited by machine.
-    """
-    _refuse_guarded(edit.key)
-    row = FIELDS.get(edit.key)
-    is_list = row is not None and row.kind in _LISTS
-    if edit.how != "=" and row is not None and not is_list:
-        raise UsageError(f"{edit.key} holds one value: {edit.how} does not apply", hint=f"write {edit.key}=VALUE")
-    if row is None:
-        close = suggest(edit.key, list(FIELDS), likeness=0.8)
-        if close is not None:
-            raise UsageError(f"no field {edit.key!r}", hint=f"did you mean {close}?")
-    value = parse_value(edit.key, edit.text)
-    if is_list and edit.text.strip() == "":
-        value = []
-    if edit.how == "=":
-        return set_key(text, edit.key, [value] if is_list and not isinstance(value, (list, tuple)) else value)
-    items = value if isinstance(value, list) else [value]
-    if edit.how == "-=":
-        return remove_item(text, edit.key, lambda present: any(_is_item(present, item) for item in items))
-    for item in items:
-        text = add_item(text, edit.key, item)
-    return text
-
-
-def parse_value(key: str, typed: str) -> Value:
-    """Read a value from a command line: text as typed, `[a, b]` and `{k: v}` as YAML where the field holds such.
-
-    Raises:
-        UsageError: if what looks like a list is not one.
-    """
-    row = FIELDS.get(key)
-    if row is not None and row.kind in ("number", "time", "flag"):
-        return Plain(typed)
-    holds_lists = row is None or row.kind in _LISTS
-    if not (holds_lists and typed[:1] in ("[", "{")):
-        return typed
-    try:
-        block = read(split(f"---\nvalue: {typed}\n---\n"))
-    except Unreadable as err:
-        raise UsageError(
-            f"{key}: {typed!r} is not a list: {err.message}", hint="write [a, b], quote items with signs"
-        ) from err
-    if "\n" in typed or "\r" in typed or block.entries.keys() != {"value"}:
-        raise UsageError(f"{key}: {typed!r} is more than one list", hint="write [a, b] on one line")
-    value = block.entries["value"].node.plain_value()
-    return value if value is not None else typed
-
-
-def _is_item(present: object, item: Value) -> bool:
-    """Whether an item is meant: it is equal, or a mapping called so by its `at`, `name` or `target`."""
-    return present == item or (
-        isinstance(present, dict) and any(present.get(key) == item for key in ("at", "name", "target"))
-    )
-
-
-def _refuse_guarded(key: str) -> None:
-    if key in GUARDED:
-        raise UsageError(f"{key} is not set by hand here: {GUARDED[key]}")
-
-
-def _text(note: Note, data: bytes) -> str:
+def text_of(note: Note, data: bytes) -> str:
+    """The note's text, to be edited; raises UserError for what is not text."""
     if not note.is_text:
         raise UserError(f"{note.path} is not UTF-8 text and is never rewritten", hint="save the file as UTF-8 first")
     return data.decode("utf-8")
+
+
+def history_notices(ledger: Ledger, note: Note) -> tuple[str, ...]:
+    """Say that history keeps a note that was taken out of git, and how to purge it; nothing where it never was there."""
+    path = ledger.prefix + note.path
+    if ledger.tree is None or ledger.committer().look([path])[path] is None:
+        return ()
+    # A name that ends in the id is the same wherever the note has been.
+    is_named = note.memory.id is not None and note.path.endswith(f"-{note.memory.id}.md")
+    chosen = f"--path-glob '*-{note.memory.id}.md'" if is_named else f"--path {shlex.quote(path)}"
+    return (
+        "git's history still has what was committed of it, here and in every clone",
+        f"to purge it, run 'git filter-repo --invert-paths {chosen}' in a fresh clone, push with force, clone anew",
+    )
+
+
+def _shown_owner(note: Note) -> str:
+    return (note.owner or "nobody").rstrip(":")
 
 
 def _check_reach(newer: Note, older: Note) -> None:

@@ -69,6 +69,11 @@ class WorkTree:
     git_dir: Path  # this work tree's own; differs from `common_dir` in linked work trees
     common_dir: Path  # objects, branches and settings shared by all work trees
 
+    @property
+    def name(self) -> str:
+        """The git directory from the common one, "." in the main work tree; stays the same when all of it is moved."""
+        return Path(os.path.relpath(self.git_dir, self.common_dir)).as_posix()
+
 
 @dataclass(frozen=True, slots=True)
 class Head:

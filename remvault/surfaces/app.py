@@ -1,6 +1,6 @@
 """The composition root: find the vault, resolve settings and context, and hand out its reading and writing sides.
 
-Owns: every look at the environment, the current folder, the clock and randomness.
+Owns: opening a vault from its surroundings (`surfaces.surroundings`), now or as it was.
 Leaves alone: what the verbs do (`surfaces.reading`, `surfaces.writing`), how answers are printed (`surfaces.cli`).
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,14 +22,17 @@ from remvault.errors import UsageError, UserError
 from remvault.store.layout import VaultPlace, find_vault
 from remvault.store.state import State, open_state, workspace_id
 from remvault.store.work_tree import WorkTree, find_work_tree, git_config, head
+from remvault.surfaces.surroundings import Surroundings as Surroundings
 
 if TYPE_CHECKING:
     from remvault.index.analysis import Analyzer
     from remvault.index.rows import NoteRow
     from remvault.index.snapshot import Snapshot
     from remvault.retrieval.view import View
+    from remvault.store.as_of import PastMoment
     from remvault.store.ledger import Ledger
     from remvault.store.repository import GitRepository
+    from remvault.store.trees import CommitTree
     from remvault.store.vault import Act, Vault
 
 Progress = Callable[[int, int], None]
@@ -46,44 +48,14 @@ class VaultReadOnly(UserError):
         super().__init__(reason, hint="reading works; nothing was written")
 
 
-class NoCurrentFolder(UserError):
-    """The current folder was deleted under us."""
+class NoHistory(UserError):
+    """The vault is outside git."""
 
-    code = "no_current_folder"
+    code = "no_history"
 
     def __init__(self) -> None:
-        super().__init__("the current folder no longer exists", hint="change to another folder")
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What the process finds around itself; handed in, so that everything below is a function of it."""
-
-    cwd: Path
-    environ: Mapping[str, str]
-    now: Callable[[], datetime]
-    entropy: Callable[[int], bytes]
-    user_config: Path  # platform folders of this user
-    user_data: Path
-    user_state: Path
-
-    @classmethod
-    def of_process(cls) -> Surroundings:
-        """The surroundings of this process."""
-        import platformdirs
-
-        try:
-            cwd = Path.cwd()
-        except FileNotFoundError as err:
-            raise NoCurrentFolder from err
-        return cls(
-            cwd=cwd,
-            environ=os.environ,
-            now=lambda: datetime.now(UTC),
-            entropy=os.urandom,
-            user_config=Path(platformdirs.user_config_path("remvault")),
-            user_data=Path(platformdirs.user_data_path("remvault")),
-            user_state=Path(platformdirs.user_state_path("remvault")),
+        super().__init__(
+            "the vault is not in a git repository, so it has no history", hint="run 'git init' in its folder"
         )
 
 
@@ -224,11 +196,46 @@ class OpenVault:
         assert self.repository is not None
         return self.repository.blob_ids("HEAD", self.prefix)
 
-    def view(self) -> View:
-        """What this context may see right now."""
+    def view(self, as_of: str | None = None) -> View:
+        """What this context may see right now, or of the vault as it was at a revision, date or time.
+
+        Raises:
+            UserError: for a past that is not there, see `store.as_of.past_moment`.
+        """
         from remvault.retrieval.view import View
 
-        return View(self.snapshot(), self.context, self.surroundings.now(), self.is_person, self.is_embedded)
+        if as_of is None:
+            return View(self.snapshot(), self.context, self.surroundings.now(), self.is_person, self.is_embedded)
+        from remvault.index.still import snapshot_of
+
+        past = self.past(as_of)
+        language = self.settings.text("search.language") or "english"
+        tree = self.tree_of(past.commit)
+        snapshot = snapshot_of(tree, language=language, is_embedded=self.is_embedded, progress=self.progress)
+        return View(snapshot, self.context, past.moment, self.is_person, self.is_embedded)
+
+    @property
+    def history(self) -> GitRepository:
+        """The repository, for verbs that are about nothing else.
+
+        Raises:
+            NoHistory: outside git.
+        """
+        if self.repository is None:
+            raise NoHistory
+        return self.repository
+
+    def past(self, as_of: str) -> PastMoment:
+        """The commit that a revision, date or time means; raises as `store.as_of.past_moment`."""
+        from remvault.store.as_of import past_moment
+
+        return past_moment(self.history, as_of, now=self.surroundings.now())
+
+    def tree_of(self, commit: str) -> CommitTree:
+        """The notes of a commit."""
+        from remvault.store.trees import CommitTree
+
+        return CommitTree(self.history, commit, self.prefix)
 
     def find(self, name: str, view: View | None = None) -> NoteRow:
         """The one memory called so that this context may see; a path may be given from the current folder too.
@@ -236,14 +243,17 @@ class OpenVault:
         Raises:
             MemoryNotFound, AmbiguousName: see `retrieval.lookup`.
         """
-        return (view or self.view()).find(self._from_here(name))
+        view = view or self.view()
+        here = view.snapshot.rows.get(self.from_here(name))
+        # What this context may not see is answered by the name as it was given, exactly like what is not there.
+        return here if here is not None and view.sees(here) else view.find(name)
 
-    def _from_here(self, name: str) -> str:
-        """The vault-relative path of an existing file that `name` means from the current folder; else the name."""
+    def from_here(self, name: str) -> str:
+        """The vault-relative path that `name` would be from the current folder; the name itself outside the vault."""
         if "/" not in name and not name.endswith(".md"):
             return name
         place = Path(os.path.normpath(Path(os.path.realpath(self.surroundings.cwd)) / name))
-        return place.relative_to(self.root).as_posix() if place.is_relative_to(self.root) and place.exists() else name
+        return place.relative_to(self.root).as_posix() if place.is_relative_to(self.root) else name
 
     @cached_property
     def ledger(self) -> Ledger:

@@ -6,7 +6,7 @@ Each takes an open vault and returns a value with `answer()`, the JSON that the 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from remvault.retrieval.answers import memory_answer
 from remvault.retrieval.lifecycle import STAGES, Stage
 from remvault.retrieval.listing import Listing, ListOptions, Sort
 from remvault.retrieval.listing import list_memories as _list
-from remvault.retrieval.lookup import MemoryNotFound, find
+from remvault.retrieval.lookup import find
 from remvault.retrieval.packing import CHARS_PER_TOKEN
 from remvault.retrieval.rendering import Format
 from remvault.retrieval.search import SearchAnswer, SearchOptions
@@ -29,12 +29,11 @@ from remvault.retrieval.surfacing import Surfaced
 from remvault.retrieval.surfacing import surface as _surface
 from remvault.retrieval.view import View
 from remvault.store.note_paths import is_note_path
-from remvault.store.trees import DirectoryTree
+from remvault.store.trees import DirectoryTree, Tree
 from remvault.surfaces.app import OpenVault
 
 if TYPE_CHECKING:
     from remvault.domain.note import Note
-    from remvault.store.history import Entry
     from remvault.store.ledger import Outcome
 
 
@@ -51,17 +50,14 @@ class Shown:
         """The memory as JSON has it."""
         return {"memory": dict(self.memory)}
 
+    def raw_answer(self) -> dict[str, Any]:
+        """The same with the file's text as `raw`; null beside `raw_base64` when it is not UTF-8."""
+        try:
+            return self.answer() | {"raw": self.data.decode("utf-8")}
+        except UnicodeDecodeError:
+            from base64 import b64encode
 
-@dataclass(frozen=True, slots=True)
-class Log:
-    """What happened, newest first."""
-
-    entries: tuple[Entry, ...]
-
-    def answer(self) -> dict[str, Any]:
-        """The entries as JSON has them."""
-        keys = ("commit", "op", "actor", "reason", "time", "subject")
-        return {"entries": [{key: getattr(one, key) for key in keys} | {"ids": list(one.ids)} for one in self.entries]}
+            return self.answer() | {"raw": None, "raw_base64": b64encode(self.data).decode("ascii")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +99,7 @@ def search(
     tags: Collection[str] = (),
     all_terms: bool = False,
     literal: bool = False,
+    as_of: str | None = None,
 ) -> SearchAnswer:
     """Find the memories of this context that answer `query`, best first.
 
@@ -111,6 +108,7 @@ def search(
         status: the stage to look in.
         all_terms: every word must be there as a whole token.
         literal: the query must be there as one run of characters, ignoring case.
+        as_of: a revision, date or time: look in the vault as it was then; see `store.as_of.past_moment`.
     """
     _refuse_unknown("status", [status], STAGES)
     _refuse_unknown("type", types, TYPES)
@@ -123,7 +121,7 @@ def search(
         literal=literal,
         only_valid=not vault.is_person,
     )
-    return _search(vault.view(), query, options, analyzer=vault.analyzer, provider=vault.provider)
+    return _search(vault.view(as_of), query, options, analyzer=vault.analyzer, provider=vault.provider)
 
 
 def search_private(vault: OpenVault, query: str) -> list[dict[str, Any]]:
@@ -148,6 +146,7 @@ def surface(
     budget_chars: int | None = None,
     budget_tokens: int | None = None,
     form: Format = "xml",
+    as_of: str | None = None,
 ) -> Surfaced:
     """Choose and render the memories that matter for a prompt, within the budget; see `retrieval.surfacing`.
 
@@ -161,7 +160,7 @@ def surface(
             else budget_tokens * CHARS_PER_TOKEN
         )
     return _surface(
-        vault.view(),
+        vault.view(as_of),
         prompt,
         budget_chars=budget,
         max_items=vault.settings.count("surface.max-items"),
@@ -180,8 +179,9 @@ def list_memories(
     tags: Collection[str] = (),
     scopes: Collection[str] = (),
     tiers: Collection[str] = (),
+    as_of: str | None = None,
 ) -> Listing:
-    """List every memory of this context: newest knowledge first, or by title.
+    """List every memory of this context: newest knowledge first, or by title; `as_of` as for `search`.
 
     Raises:
         UsageError: for a status, type, scope or tier that does not exist.
@@ -191,22 +191,30 @@ def list_memories(
     _refuse_unknown("scope", scopes, SCOPES)
     _refuse_unknown("tier", tiers, TIERS)
     options = ListOptions(sort=sort, stages=(status,), types=types, tags=tags, scopes=scopes, tiers=tiers)
-    return _list(vault.view(), options, provider=vault.provider)
+    return _list(vault.view(as_of), options, provider=vault.provider)
 
 
-def show(vault: OpenVault, name: str, *, private: bool = False) -> Shown:
-    """Show one memory by id, beginning of an id, path or title; `private` looks among the local-only notes.
+def show(vault: OpenVault, name: str, *, private: bool = False, as_of: str | None = None) -> Shown:
+    """Show one memory by id, beginning of an id, path or title.
+
+    Args:
+        private: look among the local-only notes.
+        as_of: a revision, date or time: show it as it was then.
 
     Raises:
         MemoryNotFound, AmbiguousName: out of scope answers exactly like not there.
     """
     from remvault.domain.note import parse_note
 
+    if private and as_of is not None:
+        raise UsageError("--private and --as-of go alone", hint="local-only notes have no history")
     if private:
         return _show_private(vault, name)
-    view = vault.view()
+    view = vault.view(as_of)
     row = vault.find(name, view)
-    data = DirectoryTree(vault.root).read(row.path)
+    past = None if as_of is None else vault.past(as_of)
+    tree: Tree = DirectoryTree(vault.root) if past is None else vault.tree_of(past.commit)
+    data = tree.read(row.path)
     note = parse_note(row.path, data)
     memory = memory_answer(
         to_record(note.memory),
@@ -214,37 +222,10 @@ def show(vault: OpenVault, name: str, *, private: bool = False) -> Shown:
         path=row.path,
         committed=row.head_blob == note.blob,
         successors=view.successors(row),
-        updated=_updated(vault, row.path),
+        updated=_updated(vault, row.path, "HEAD" if past is None else past.commit),
         body=note.body,
     )
     return Shown(memory, data, tuple(view.labels(row)), note.problems)
-
-
-def log(vault: OpenVault, name: str | None = None, *, limit: int = 30) -> Log:
-    """What happened to the vault, or to one memory, newest first.
-
-    Only operations on memories this context may see are told.
-    """
-    from remvault.store.history import history
-
-    if vault.repository is None:
-        raise UserError("the vault is not in a git repository, so it has no history", hint="run 'git init' there")
-    view = vault.view()
-    if name is None:
-        entries = history(vault.repository, vault.prefix, limit=limit)
-    else:
-        try:
-            row = vault.find(name, view)
-        except MemoryNotFound:
-            # A memory that was deleted is told of by its commits, as far as they say that it was this context's.
-            gone = history(vault.repository, vault.prefix, memory_id=name, limit=limit)
-            entries = [entry for entry in gone if entry.scope in view.owners]
-            if not entries:
-                raise
-        else:
-            entries = history(vault.repository, vault.prefix, path=row.path, memory_id=row.id, limit=limit)
-    hidden = {row.id for row in view.snapshot.rows.values() if row.id and not view.sees(row)}
-    return Log(tuple(_seen(entry, hidden) for entry in entries if _is_visible(entry, view, hidden)))
 
 
 def status(vault: OpenVault, *, settle: bool = True) -> Status:
@@ -310,29 +291,14 @@ def _all_problems(vault: OpenVault, view: View) -> list[Problem]:
     return with_severities([*found, *view.snapshot.skipped], vault.settings.rules)
 
 
-def _updated(vault: OpenVault, path: str) -> str | None:
+def _updated(vault: OpenVault, path: str, start: str) -> str | None:
     """When the note last changed, as git tells; None outside git or for a note not committed yet."""
     from remvault.store.history import history
 
     if vault.repository is None:
         return None
-    entries = history(vault.repository, vault.prefix, path=path, limit=1)
+    entries = history(vault.repository, vault.prefix, path=path, limit=1, start=start)
     return entries[0].time if entries else None
-
-
-def _is_visible(entry: Entry, view: View, hidden: Collection[str | None]) -> bool:
-    """An entry is told unless everything it names is hidden; an unknown memory's scope trailer decides."""
-    if entry.scope is not None and entry.scope not in view.owners:
-        return False
-    return not entry.ids or any(one not in hidden for one in entry.ids)
-
-
-def _seen(entry: Entry, hidden: Collection[str | None]) -> Entry:
-    """An entry without what it says of hidden memories; a subject that may name them is left out with them."""
-    ids = tuple(one for one in entry.ids if one not in hidden)
-    if ids == entry.ids:
-        return entry
-    return replace(entry, ids=ids, subject=f"{entry.op}: {len(ids)} of the memories here", reason=None)
 
 
 def _persons_only(vault: OpenVault) -> None:

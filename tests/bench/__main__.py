@@ -24,7 +24,7 @@ def figures(base: Path, *, notes: int, large: int, runs: int) -> Iterator[Figure
     small = process_bench.make_vault(base / "small", 10, env)
     vault = process_bench.make_vault(base / "vault", notes, env)
     yield from process_bench.whole_process(small, vault, env, runs=runs)
-    yield process_bench.commit_in_process(vault, f"{notes:,}", env, runs=runs)
+    yield from process_bench.commit_in_process(vault, f"{notes:,}", env, runs=runs)
     if large:
         folder = base / "large"
         folder.mkdir()
@@ -32,7 +32,7 @@ def figures(base: Path, *, notes: int, large: int, runs: int) -> Iterator[Figure
         generate(folder, large)
         git(folder, "add", ".", env=env)
         git(folder, "commit", "-qm", "notes", env=env)
-        yield process_bench.commit_in_process(folder, f"{large:,}", env, runs=max(runs // 2, 3))
+        yield from process_bench.commit_in_process(folder, f"{large:,}", env, runs=max(runs // 2, 3))
     yield from index_bench.figures(base / "index", notes=notes, runs=runs)
     edits = measure_edits(notes=notes if runs > 5 else 500)
     said = f"{edits['edits']:,} edits: {edits['wrong']} wrong, {edits['refused']} notes refused, {edits['edit_us']} µs"

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 # Options that many verbs share, written once.
 Json = Annotated[bool, typer.Option("--json", help="Answer with one JSON object")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be written, write nothing")]
+AsOf = Annotated[
+    str | None, typer.Option("--as-of", metavar="REV|DATE", help="In the vault as it was at a revision, date or time")
+]
 Reason = Annotated[str | None, typer.Option(metavar="TEXT", help="Why; becomes the body of the commit message")]
 
 

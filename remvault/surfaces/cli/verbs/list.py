@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from remvault.surfaces.cli import text
-from remvault.surfaces.cli.invocation import Json, of
+from remvault.surfaces.cli.invocation import AsOf, Json, of
 
 
 class Order(StrEnum):
@@ -28,6 +28,7 @@ def verb(
     status: Annotated[
         str, typer.Option(help="active, candidate, retracted, superseded, archived or expired")
     ] = "active",
+    as_of: AsOf = None,
     as_json: Json = False,
 ) -> None:
     """List the memories of the active context."""
@@ -43,10 +44,17 @@ def verb(
         scopes=scopes or (),
         tiers=tiers or (),
         status=status,  # type: ignore[arg-type]
+        as_of=as_of,
     )
     run.tell(found.notices)
     if not found.memories:
         is_filtered = types or tags or scopes or tiers or status != "active"
-        run.screen.say("nothing matches" if is_filtered else "no memories here yet: 'remvault new TITLE' writes one")
+        run.screen.say(
+            "nothing matches"
+            if is_filtered
+            else "no memories here then"
+            if as_of is not None
+            else "no memories here yet: 'remvault new TITLE' writes one"
+        )
     lines = (text.memory_line(memory, run.screen, labels) for memory, labels in found.memories)
     run.screen.answer(found.answer(), lambda: "\n".join(lines))

@@ -20,10 +20,10 @@ def verb(
     as_json: Json = False,
 ) -> None:
     """Tell what happened to the vault or to one memory, newest first."""
-    from remvault.surfaces import reading
+    from remvault.surfaces import auditing
 
     run = of(ctx)
-    found = reading.log(run.open(as_json), name, limit=limit)
+    found = auditing.log(run.open(as_json), name, limit=limit)
     entries = found.entries
 
     def as_text() -> str:

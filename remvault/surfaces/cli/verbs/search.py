@@ -6,8 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
+from remvault.errors import UsageError
 from remvault.surfaces.cli import text
-from remvault.surfaces.cli.invocation import Json, of, read_text
+from remvault.surfaces.cli.invocation import AsOf, Json, of, read_text
 
 
 def verb(
@@ -25,6 +26,7 @@ def verb(
     literal: Annotated[bool, typer.Option("--literal", help="The text must be there as typed, ignoring case")] = False,
     private: Annotated[bool, typer.Option("--private", help="Look among local-only notes too")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show the signals behind each score")] = False,
+    as_of: AsOf = None,
     as_json: Json = False,
 ) -> None:
     """Find the memories that answer a query, within the active context."""
@@ -33,6 +35,8 @@ def verb(
     run = of(ctx)
     vault = run.open(as_json)
     words = read_text(query)
+    if private and as_of is not None:
+        raise UsageError("--private and --as-of go alone", hint="local-only notes have no history")
     hidden = reading.search_private(vault, words) if private else []
     found = reading.search(
         vault,
@@ -43,6 +47,7 @@ def verb(
         tags=tags or (),
         all_terms=all_terms,
         literal=literal,
+        as_of=as_of,
     )
     run.tell(found.notices)
     answer = found.answer()

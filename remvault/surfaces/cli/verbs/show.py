@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from remvault.surfaces.cli import text
-from remvault.surfaces.cli.invocation import Json, MemoryName, of
+from remvault.surfaces.cli.invocation import AsOf, Json, MemoryName, of
 
 
 def verb(
@@ -15,13 +15,14 @@ def verb(
     name: MemoryName,
     raw: Annotated[bool, typer.Option("--raw", help="The file's own bytes, nothing else")] = False,
     private: Annotated[bool, typer.Option("--private", help="Look among local-only notes")] = False,
+    as_of: AsOf = None,
     as_json: Json = False,
 ) -> None:
     """Show one memory with its fields and body."""
     from remvault.surfaces import reading
 
     run = of(ctx)
-    shown = reading.show(run.open(as_json), name, private=private)
+    shown = reading.show(run.open(as_json), name, private=private, as_of=as_of)
     if raw and not run.screen.as_json:
         run.screen.bytes(shown.data)
         return
@@ -33,4 +34,4 @@ def verb(
         body = text.body_text(shown.memory["body"])
         return f"{head}\n{text.fields_table(shown.memory, run.screen)}\n" + (f"\n{body}\n" if body else "")
 
-    run.screen.answer(shown.answer(), as_text)
+    run.screen.answer(shown.raw_answer() if raw else shown.answer(), as_text)

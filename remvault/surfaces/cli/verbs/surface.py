@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from remvault.surfaces.cli.invocation import Json, of, read_text
+from remvault.surfaces.cli.invocation import AsOf, Json, of, read_text
 
 
 class BlockFormat(StrEnum):
@@ -25,6 +25,7 @@ def verb(
     budget_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens, estimated at 3 characters each")] = None,
     form: Annotated[BlockFormat, typer.Option("--format", help="How the block is written")] = BlockFormat.xml,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each memory is there, or was left out")] = False,
+    as_of: AsOf = None,
     as_json: Json = False,
 ) -> None:
     """Show the memories that matter for a prompt, as one bounded block."""
@@ -34,7 +35,7 @@ def verb(
     run = of(ctx)
     vault = run.open(as_json)
     surfaced = reading.surface(
-        vault, read_text(prompt), budget_chars=budget_chars, budget_tokens=budget_tokens, form=form.value
+        vault, read_text(prompt), budget_chars=budget_chars, budget_tokens=budget_tokens, form=form.value, as_of=as_of
     )
     run.tell(surfaced.notices)
     if not surfaced.packed.items:

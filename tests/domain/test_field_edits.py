@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from remvault.errors import UsageError
-from remvault.store.vault import FieldEdit, apply_edit, parse_value
+from remvault.domain.field_edits import FieldEdit, apply_edit, parse_value
 from tests.vaults import note_text
 
 
