@@ -22,6 +22,7 @@ class Surfaced:
 
     packed: Packed
     notices: tuple[str, ...]
+    shown: tuple[tuple[int, Hit], ...] = ()  # what stands in the block, with its rank from 1
 
     @property
     def block(self) -> str:
@@ -78,7 +79,9 @@ def surface(
         form=form,
         ladder=lambda item: _texts(hits[item.id], budget_chars),
     )
-    return Surfaced(packed, answer.notices)
+    ranks = {memory_id: rank for rank, memory_id in enumerate(hits, 1)}
+    shown = tuple((ranks[item.id], hits[item.id]) for item, _ in packed.items)
+    return Surfaced(packed, answer.notices, shown)
 
 
 def _item(hit: Hit) -> Item:

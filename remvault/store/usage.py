@@ -1,0 +1,244 @@
+"""Which memories were shown, found and recalled: local state, bounded, thrown away without loss of memory.
+
+Owns: the file of lines, appending from many processes at once, keeping it small, reading it.
+Leaves alone: when something is worth a line (surfaces.exposing), what activation makes of it (domain.activation).
+
+A line is added by one write in append mode, so processes need no lock. Compaction renames the file first: whoever was
+just writing to it sees that and writes once more. A line that is there twice counts once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from remvault.domain.moments import format_moment, parse_moment
+from remvault.store.files import SaveFailed, read_regular
+from remvault.store.state import State
+
+KINDS = ("shown", "found", "recall")  # surfaced by itself; among the hits of a search; read or rated on purpose
+MAX_BYTES = 512 * 1024
+RECALLS_KEPT = 8  # a memory; older ones weigh next to nothing
+_FOUND_KEPT = 50
+_LEFT_OVER_S = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One line. What is not known is None."""
+
+    time: str
+    kind: str
+    id: str
+    session: str | None = None
+    query: str | None = None  # digest of the prompt or query, never its text
+    score: float | None = None
+    signals: Mapping[str, float] = field(default_factory=dict)
+    core: float | None = None  # the bonus of a core memory
+    rank: int | None = None  # 1 is the best
+    times: int = 1  # how many lines this one stands for
+
+    def answer(self) -> dict[str, Any]:
+        """The line as JSON has it."""
+        names = ("time", "session", "query", "score", "signals", "core", "rank")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryUsage:
+    """How one memory was used here."""
+
+    times_surfaced: int = 0
+    last: Use | None = None  # the latest exposure
+    recalls: tuple[Use, ...] = ()  # by time
+
+    @property
+    def last_surfaced(self) -> str | None:
+        """When it was last surfaced."""
+        return self.last.time if self.last is not None else None
+
+    def recalled_at(self) -> list[datetime]:
+        """When it was recalled on purpose."""
+        moments = [parse_moment(one.time) for one in self.recalls]
+        return [moment for moment in moments if moment is not None]
+
+
+class Usage:
+    """The usage kept for one vault in one work tree. Nothing here ever fails a command: it is a cache."""
+
+    def __init__(self, state: State | None) -> None:
+        self._file = state.caches / "usage" if state is not None and state.caches_usable else None
+
+    def read(self) -> list[Use]:
+        """Every line, by time; torn and foreign ones are passed over."""
+        lines: dict[bytes, None] = {}
+        for file in self._files():
+            lines |= dict.fromkeys(_lines(file))
+        uses = [use for use in map(_use, lines) if use is not None]
+        return sorted(uses, key=lambda use: use.time)
+
+    def by_memory(self) -> dict[str, MemoryUsage]:
+        """The usage of every memory by id: of all scopes, so show a context only those it sees."""
+        found: dict[str, list[Use]] = {}
+        for use in self.read():
+            found.setdefault(use.id, []).append(use)
+        return {one: _summary(uses) for one, uses in found.items()}
+
+    def add(self, uses: Sequence[Use]) -> None:
+        """Append lines in one write."""
+        if self._file is None or not uses:
+            return
+        data = b"".join(_line(use) for use in uses)
+        with suppress(OSError):
+            for _ in range(3):
+                if self._append(data):
+                    break
+            if self._file.stat().st_size > MAX_BYTES:
+                self._compact()
+
+    def recent(self, kind: str, session: str | None, *, now: datetime, within: timedelta) -> dict[str, Use]:
+        """The latest use of a kind in a session by memory id, of those at most `within` away from now."""
+        found = {}
+        # Times of ours sort as text; of a long file only the last minutes are parsed.
+        first = f'{{"time":"{format_moment(now - within)}'.encode()
+        lines = {line for file in self._files() for line in _lines(file) if line >= first}
+        for use in sorted((use for use in map(_use, lines) if use is not None), key=lambda use: use.time):
+            moment = parse_moment(use.time)
+            is_near = moment is not None and abs(now - moment) < within
+            if use.kind == kind and use.session == session and is_near:
+                found[use.id] = use
+        return found
+
+    def _append(self, data: bytes) -> bool:
+        """Add to the file and say whether it still had its name then."""
+        assert self._file is not None
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+        handle = os.open(self._file, flags, 0o600)
+        try:
+            os.write(handle, data)
+            return os.path.samestat(os.fstat(handle), self._file.stat())
+        except FileNotFoundError:
+            return False
+        finally:
+            os.close(handle)
+
+    def _files(self) -> list[Path]:
+        return [] if self._file is None else [*self._parts(), self._file]
+
+    def _parts(self) -> list[Path]:
+        """Files that are being compacted, or that a process which ended in mid-compaction left."""
+        assert self._file is not None
+        return sorted(self._file.parent.glob(f"{self._file.name}.part-*"))
+
+    def _compact(self) -> None:
+        """Keep of every memory the latest exposure with a count, and the latest recalls."""
+        assert self._file is not None
+        latest = self._file.stat().st_mtime
+        left_over = [part for part in self._parts() if latest - part.stat().st_mtime > _LEFT_OVER_S]
+        claimed = []
+        for file in (self._file, *left_over):
+            # Of several processes only one gets to rename a file, and so to count what is in it.
+            part = self._file.with_name(f"{self._file.name}.part-{secrets.token_hex(4)}")
+            with suppress(FileNotFoundError):
+                file.rename(part)
+                claimed.append(part)
+        lines = dict.fromkeys(line for part in claimed for line in _lines(part))
+        data = b"".join(_shortened(use for use in map(_use, lines) if use is not None))
+        if claimed and self._append(data):
+            for part in claimed:
+                part.unlink(missing_ok=True)
+
+
+def of_memory(state: State | None, memory_id: str) -> MemoryUsage:
+    """How one memory was used here."""
+    return Usage(state).by_memory().get(memory_id, MemoryUsage())
+
+
+def query_digest(text: str) -> str:
+    """Name a prompt or query without keeping it: 12 hex of SHA-256, letter case and white space apart."""
+    return hashlib.sha256(" ".join(text.casefold().split()).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def use_at(now: datetime, kind: str, memory_id: str, **known: Any) -> Use:
+    """A line for what happens now."""
+    return Use(format_moment(now), kind, memory_id, **known)
+
+
+def _summary(uses: Sequence[Use]) -> MemoryUsage:
+    shown = [use for use in uses if use.kind == "shown"]
+    recalls = tuple(use for use in uses if use.kind == "recall")
+    return MemoryUsage(sum(use.times for use in shown), shown[-1] if shown else None, recalls)
+
+
+def _shortened(uses: Iterable[Use]) -> Iterator[bytes]:
+    """The lines that stay, of the latest uses as many as fit into half of the limit."""
+    kept: list[Use] = []
+    by_id: dict[tuple[str, str], list[Use]] = {}
+    for use in sorted(uses, key=lambda use: use.time):
+        by_id.setdefault((use.kind, use.id), []).append(use)
+    found = []
+    for (kind, _), many in by_id.items():
+        if kind == "shown":
+            # Folded sessions would be written again within their quarter of an hour; that is all it costs.
+            kept.append(replace(many[-1], times=sum(use.times for use in many)))
+        elif kind == "recall":
+            kept += many[-RECALLS_KEPT:]
+        else:
+            found.append(many[-1])
+    kept += sorted(found, key=lambda use: use.time)[-_FOUND_KEPT:]
+    left = MAX_BYTES // 2
+    for use in sorted(kept, key=lambda use: use.time, reverse=True):
+        line = _line(use)
+        left -= len(line)
+        if left < 0:
+            return
+        yield line
+
+
+def _line(use: Use) -> bytes:
+    values = {name: getattr(use, name) for name in use.__slots__}
+    values["signals"] = {name: round(value, 6) for name, value in use.signals.items()}
+    kept = {name: value for name, value in values.items() if value not in (None, {})}
+    return json.dumps(kept, separators=(",", ":")).encode() + b"\n"
+
+
+def _lines(file: Path) -> list[bytes]:
+    try:
+        data = read_regular(file) or b""
+    except SaveFailed:
+        return []
+    return data.split(b"\n")
+
+
+def _use(line: bytes) -> Use | None:
+    if not line.startswith(b'{"time":"') or len(line) > 8192:
+        return None
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    texts = ("time", "kind", "id", "session", "query")
+    numbers = ("score", "core", "rank", "times")
+    signals = values.get("signals", {})
+    is_sound = (
+        values.keys() <= set(Use.__slots__)
+        and all(isinstance(values[name], str) for name in texts if name in values)
+        and all(_is_number(values[name]) for name in numbers if name in values)
+        and isinstance(signals, dict)
+        and all(_is_number(value) for value in signals.values())
+        and values.get("kind") in KINDS
+        and "id" in values
+    )
+    return Use(**values) if is_sound else None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
