@@ -10,8 +10,9 @@ import hashlib
 import os
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Literal
 
@@ -19,7 +20,7 @@ from remvault.errors import ConflictError, UserError
 from remvault.resources import hook_script
 from remvault.store.work_tree import WorkTree, run_git
 
-EVENTS = ("pre-commit", "prepare-commit-msg")
+EVENTS = ("pre-commit", "prepare-commit-msg", "commit-msg")
 _SCRIPT = "pre-commit"  # one script serves every event: it goes by the name it is called under
 _MARK = b"# remvault-hook: "
 _KEPT = ".before-remvault"
@@ -59,8 +60,9 @@ class HookChanged(ConflictError):
     code = "hook_changed"
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        super().__init__(f"hook {path} was changed by hand", hint="move your lines elsewhere, delete it and try again")
+        self.path, self.kept = path, _kept_beside(path) or path.with_name(path.name + _KEPT)
+        hint = f"move your lines to {self.kept}, which runs first, delete {path} and try again: what is kept comes back"
+        super().__init__(f"hook {path} was changed by hand", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +72,17 @@ class HookState:
     event: str
     path: Path  # the file that is ours, else where git looks
     kind: Literal["absent", "foreign", "installed"]
-    original: Path | None = None  # installed: the hook kept beside ours
+    original: Path | None = None  # the hook kept beside ours, also when ours is gone
     interpreter: str | None = None  # installed: recorded at the time
 
 
 def install(
-    tree: WorkTree, environ: Mapping[str, str], *, interpreter: str, events: Sequence[str] = ("pre-commit",)
+    tree: WorkTree, environ: Mapping[str, str], *, interpreter: str, events: Sequence[str] = EVENTS
 ) -> list[HookState]:
     """Put our script where git looks for the hook of each event; repeatable.
 
-    A hook that is there is kept beside it, runs first and still decides. Only the recorded interpreter is renewed when
-    ours is there already.
+    A hook that is there is kept beside it, runs first and still decides; so does one that was kept when somebody
+    deleted our script. Only the recorded interpreter is renewed when ours is there already.
 
     Args:
         interpreter: absolute path of a Python that can import remvault.
@@ -100,12 +102,15 @@ def install(
 def uninstall(tree: WorkTree, environ: Mapping[str, str], *, events: Sequence[str] = EVENTS) -> list[HookState]:
     """Take our scripts away and put the hooks that were there back: same bytes, same mode. Repeatable.
 
-    Returns what was installed before, none when nothing was. Raises as `install`.
+    Returns what was installed before, and of kind "absent" what had been kept for a script that somebody deleted; none
+    when there was neither. Raises as `install`.
     """
     folder = _own_folder(tree, environ)
-    found = [one for one in (_state(folder, event) for event in events) if one.kind == "installed"]
+    states = [_state(folder, event) for event in events]
+    found = [one for one in states if one.kind == "installed" or one.original is not None]
     for one in found:
         _refuse_changed(one.path)
+    for one in found:
         try:
             if one.original is not None:
                 one.original.replace(one.path)
@@ -142,7 +147,9 @@ def _state(folder: Path, event: str) -> HookState:
             name = _recorded(text, _ORIGINAL)
             original = folder / name if name and os.path.lexists(folder / name) else None
             return HookState(event, candidate, "installed", original, _recorded(text, _PYTHON))
-    return HookState(event, path, "foreign" if os.path.lexists(path) else "absent")
+    if os.path.lexists(path):
+        return HookState(event, path, "foreign")
+    return HookState(event, path, "absent", _kept_beside(path))
 
 
 def _install(folder: Path, event: str, interpreter: str) -> None:
@@ -156,7 +163,7 @@ def _install(folder: Path, event: str, interpreter: str) -> None:
     except OSError as err:
         raise HooksNotWritable(folder, err) from err
     if now.kind == "absent":
-        _put(now.path, _rendered(interpreter, ""))
+        _put(now.path, _rendered(interpreter, now.original.name if now.original else ""))
         return
     kept = _free_name(now.path)
     _put(now.path, _rendered(interpreter, kept.name), keep=kept)
@@ -190,12 +197,18 @@ def _keep(path: Path, keep: Path) -> None:
 
 
 def _free_name(path: Path) -> Path:
-    number = 1
-    while True:
-        kept = path.with_name(f"{path.name}{_KEPT}" + (f"-{number}" if number > 1 else ""))
-        if not os.path.lexists(kept):
-            return kept
-        number += 1
+    return next(kept for kept in _kept_names(path) if not os.path.lexists(kept))
+
+
+def _kept_beside(path: Path) -> Path | None:
+    """The hook that was kept last beside ours; None when none was."""
+    kept = list(takewhile(os.path.lexists, _kept_names(path)))
+    return kept[-1] if kept else None
+
+
+def _kept_names(path: Path) -> Iterator[Path]:
+    yield path.with_name(path.name + _KEPT)
+    yield from (path.with_name(f"{path.name}{_KEPT}-{number}") for number in count(2))
 
 
 # The script carries what was found at installation; nothing else remembers it.

@@ -1,6 +1,6 @@
 """`remvault-hook EVENT`: the entry point of git's hooks. argparse only, nothing loaded that the event does not need.
 
-A git event that finds an error says so and exits with 1, which stops the commit; everything else exits with 0.
+`pre-commit` exits with 1 when it finds an error, which stops the commit; the events of the message never do.
 """
 
 from __future__ import annotations
@@ -9,11 +9,14 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from remvault.errors import RemvaultError
 
-EVENTS = ("pre-commit",)
+EVENTS = ("pre-commit", "prepare-commit-msg", "commit-msg")
 EXIT_BUG = 3
+_EPILOG = """pre-commit checks the staged notes of every vault in this repository and refuses a commit with errors.
+prepare-commit-msg and commit-msg add to your message the trailers of the changes that remvault had staged."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -21,12 +24,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="remvault-hook",
         description="Called by git's hooks; 'remvault hooks install' sets that up.",
-        epilog="pre-commit checks the staged notes of every vault in this repository and refuses a commit with errors.",
+        epilog=_EPILOG,
     )
     parser.add_argument("event", choices=EVENTS, help="the git event")
-    parser.add_argument("arguments", nargs="*", help="what git hands the hook; not used by pre-commit")
+    parser.add_argument("arguments", nargs="*", help="what git hands the hook: the message's file and its source")
     asked = parser.parse_args(arguments)
-    assert asked.event == "pre-commit"
+    if asked.event != "pre-commit":
+        return message_event(asked.arguments, os.environ)
     try:
         return pre_commit(os.environ)
     except RemvaultError as err:
@@ -40,6 +44,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"remvault: unexpected {type(err).__name__}: {err}; the commit is stopped", file=sys.stderr)
         print("hint: this is a bug in remvault; 'git commit --no-verify' goes around it", file=sys.stderr)
         return EXIT_BUG
+
+
+def message_event(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Add the trailers of staged operations to the message; 0 whatever happens, since history can do without them."""
+    try:
+        from remvault.surfaces.staged import add_trailers
+
+        if arguments:
+            add_trailers(Path(arguments[0]), arguments[1] if len(arguments) > 1 else None, environ)
+    except Exception as err:
+        if environ.get("REMVAULT_DEBUG") == "1":
+            import traceback
+
+            traceback.print_exc()
+        print(f"remvault: the message says nothing of staged memories: {err}", file=sys.stderr)
+    return 0
 
 
 def pre_commit(environ: Mapping[str, str]) -> int:

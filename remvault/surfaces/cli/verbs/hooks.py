@@ -19,7 +19,7 @@ app = typer.Typer(
 
 @app.command()
 def install(ctx: typer.Context, as_json: Json = False) -> None:
-    """Check staged notes before each commit; other hooks still run and still decide."""
+    """Check staged notes before each commit, name staged changes in its message; other hooks still run and decide."""
     from remvault.store.git_hooks import install
 
     run = of(ctx)
@@ -40,7 +40,9 @@ def uninstall(ctx: typer.Context, as_json: Json = False) -> None:
     answer = {"hooks": [{"event": one.event, "path": str(one.path), "installed": False} for one in found]}
     if not found:
         run.screen.say("no hook of remvault is installed here")
-    run.screen.answer(answer, lambda: "\n".join(f"removed {one.path}" for one in found))
+    run.screen.answer(
+        answer, lambda: "\n".join(f"{'removed' if one.kind == 'installed' else 'put back'} {one.path}" for one in found)
+    )
 
 
 def _tree(vault: OpenVault):  # type: ignore[no-untyped-def]
