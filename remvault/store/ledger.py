@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from remvault.store.awaited import awaited
 from remvault.store.committing import STAGED, Committer, Mode, Outcome, PutOff, Tracked, is_kept_local, put_off
 from remvault.store.files import SaveFailed, read_regular
 from remvault.store.note_paths import is_local_only
-from remvault.store.pending import PendingChange, PendingOperation, Queue
+from remvault.store.pending import UNKNOWN, PendingChange, PendingOperation, Queue
 from remvault.store.saving import FileChange, Placed, place, save, verify
 from remvault.store.settling import settle
 from remvault.store.state import State, write_lock
@@ -155,14 +156,15 @@ class Ledger:
         try:
             if obstacle is not None:
                 raise obstacle
+            staged = self._staged_before(committer, files)
             outcome = committer.take(operation, files)
         except PutOff as err:
-            outcome = Outcome(True, False, None, err.reason)
+            outcome, staged = Outcome(True, False, None, err.reason), {}
             if err.is_final:
                 queue.drop(entry)
                 return outcome
         if outcome.pending is None or outcome.pending == STAGED:
-            self._remember_staged(outcome, operation, files, heads)
+            self._remember_staged(outcome, operation, files, heads, staged)
             queue.drop(entry)
             committer.tidy()
         else:
@@ -174,9 +176,7 @@ class Ledger:
         entries = self.pending()
         if not entries or self.tree is None or self.mode == "off":
             return [], frozenset()
-        settled, waiting = settle(
-            entries, committer=self.committer(), queue=self.queue("pending"), root=self.tree.root
-        )
+        settled, waiting = settle(entries, committer=self.committer(), queue=self.queue("pending"), root=self.tree.root)
         for entry, outcome in settled:
             files = [Tracked(one.path, one.blob, one.base) for one in entry.changes]
             self._remember_staged(outcome, entry.operation, files, {one.path: one.head for one in entry.changes})
@@ -204,17 +204,35 @@ class Ledger:
                 )
                 for file, one in zip(files, versioned, strict=True)
             ]
+            if moves_away and self.mode == "stage":
+                # Nothing is committed here, and what is staged of it must not stay staged: it is known by its name.
+                names = [None if one.before is None else committer.repository.hash(one.before) for one in versioned]
+                stored = [replace(file, base=name) for file, name in zip(stored, names, strict=True)]
         except GitError as err:
             return files, {file.path: None for file in files}, put_off(err)
         return stored, heads, None
 
+    def _staged_before(self, committer: Committer, files: Sequence[Tracked]) -> Mapping[str, str | None]:
+        """In `stage` mode: the staged blobs that ours replace, for taking the operation back."""
+        if self.mode != "stage":
+            return {}
+        try:
+            return committer.repository.staged_blobs([file.path for file in files])
+        except GitError as err:
+            raise put_off(err) from err
+
     def _remember_staged(
-        self, outcome: Outcome, operation: Operation, files: Sequence[Tracked], heads: Mapping[str, str | None]
+        self,
+        outcome: Outcome,
+        operation: Operation,
+        files: Sequence[Tracked],
+        heads: Mapping[str, str | None],
+        staged: Mapping[str, str | None] | None = None,
     ) -> None:
         if outcome.pending != STAGED:
             return
         queue = self.queue("staged")
-        self._enqueue(queue, operation, files, heads, why=STAGED, durable=True)
+        self._enqueue(queue, operation, files, heads, staged=staged, why=STAGED, durable=True)
         # After, so that what this operation was staged over still counts as on its way to the person's commit.
         kept = {entry.name for entry in self.staged()}
         for entry in self.entries("staged"):
@@ -228,10 +246,15 @@ class Ledger:
         files: Sequence[Tracked],
         heads: Mapping[str, str | None],
         *,
+        staged: Mapping[str, str | None] | None = None,
         why: str,
         durable: bool,
     ) -> PendingOperation:
-        changes = tuple(PendingChange(one.path, one.blob, one.base, heads.get(one.path)) for one in files)
+        assert self.tree is not None
+        changes = tuple(
+            PendingChange(one.path, one.blob, one.base, heads.get(one.path), (staged or {}).get(one.path, UNKNOWN))
+            for one in files
+        )
         try:
             return queue.add(
                 operation,

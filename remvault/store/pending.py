@@ -17,6 +17,7 @@ from pathlib import Path
 from remvault.domain.commit_message import OPS, Operation
 from remvault.store.state import make_private, put_aside, write_whole
 
+UNKNOWN = ""  # no blob's id
 _FORMAT = 1
 _NAME = re.compile(r"(\d{20})-[0-9a-f]{8}\.json\Z")
 
@@ -29,6 +30,7 @@ class PendingChange:
     blob: str | None  # what we wrote
     base: str | None  # what was on disk before
     head: str | None  # what HEAD had before
+    staged: str | None = UNKNOWN  # `stage` mode: what was staged before
 
 
 @dataclass(frozen=True, slots=True)
