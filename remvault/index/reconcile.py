@@ -66,12 +66,17 @@ def reconcile(
     return Snapshot(task.run(rebuild=rebuild), task.recover)
 
 
+def flavour(analyzer: Analyzer, *, is_embedded: bool) -> str:
+    """Everything that decides what the same note is indexed as; an index of another flavour is no use."""
+    return f"{SCHEMA_VERSION}/{analyzer.signature}/{'embedded' if is_embedded else 'standalone'}"
+
+
 class _Task:
     """One reconciliation."""
 
     def __init__(self, source: NoteSource, caches: Path | None, analyzer: Analyzer, progress: Progress | None) -> None:
         self._source, self._caches, self._analyzer, self._progress = source, caches, analyzer, progress
-        self._flavour = f"{SCHEMA_VERSION}/{analyzer.signature}/{'embedded' if source.is_embedded else 'standalone'}"
+        self._flavour = flavour(analyzer, is_embedded=source.is_embedded)
         self._notices: list[str] = []
 
     def run(self, *, rebuild: bool = False) -> View:

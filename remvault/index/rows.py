@@ -165,8 +165,13 @@ def text_key(title: str, body: str) -> str:
 
     Punctuation and signs count: `a-b` is not `a b`, and C is not C++.
     """
-    folded = "\n".join(" ".join(part.casefold().split()) for part in (title, body))
+    folded = f"{folded_text(title)}\n{folded_text(body)}"
     return hashlib.sha1(folded.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:16]
+
+
+def folded_text(text: str) -> str:
+    """Text without regard to letter case and the amount of white space."""
+    return " ".join(text.casefold().split())
 
 
 def blob_of(entry: Entry) -> str:

@@ -26,6 +26,7 @@ from remvault.surfaces.surroundings import Surroundings as Surroundings
 
 if TYPE_CHECKING:
     from remvault.index.analysis import Analyzer
+    from remvault.index.changes import NoteSource
     from remvault.index.rows import NoteRow
     from remvault.index.snapshot import Snapshot
     from remvault.retrieval.view import View
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from remvault.store.repository import GitRepository
     from remvault.store.trees import CommitTree
     from remvault.store.vault import Act, Vault
+    from remvault.store.witness import Witness
 
 Progress = Callable[[int, int], None]
 
@@ -178,16 +180,22 @@ class OpenVault:
 
     def snapshot(self, *, rebuild: bool = False) -> Snapshot:
         """Bring the index in line with the files and return what it now holds; `rebuild` throws it away first."""
-        from remvault.index.reconcile import NoteSource, reconcile
+        from remvault.index.reconcile import reconcile
 
-        source = NoteSource(
+        language = self.settings.text("search.language") or "english"
+        return reconcile(self.notes, self.state, language=language, progress=self.progress, rebuild=rebuild)
+
+    @property
+    def notes(self) -> NoteSource:
+        """The notes on disk, and what HEAD holds of them, for the index to look at."""
+        from remvault.index.changes import NoteSource
+
+        return NoteSource(
             root=self.root,
             head=head(self.work_tree, self.surroundings.environ).commit if self.work_tree else None,
             head_blobs=self.head_blobs,
             is_embedded=self.is_embedded,
         )
-        language = self.settings.text("search.language") or "english"
-        return reconcile(source, self.state, language=language, progress=self.progress, rebuild=rebuild)
 
     def head_blobs(self) -> Mapping[str, str]:
         """Blob ids of the notes in HEAD by vault-relative path; empty outside git and before the first commit."""
@@ -258,9 +266,9 @@ class OpenVault:
     @cached_property
     def ledger(self) -> Ledger:
         """The way to disk and history."""
-        from remvault.store.ledger import Ledger
+        from remvault.store.witness import WitnessedLedger
 
-        return Ledger(
+        ledger = WitnessedLedger(
             self.root,
             tree=self.work_tree,
             state=self.state,
@@ -270,6 +278,18 @@ class OpenVault:
             config=self.git_values,
             private=self._apart,
         )
+        ledger.witness = self.witness
+        return ledger
+
+    @property
+    def witness(self) -> Witness | None:
+        """The record of heads seen, in the user's own state folder; None outside git."""
+        from remvault.store.witness import Witness
+
+        if self.work_tree is None:
+            return None
+        vault_id = self.settings.text("vault.id") or "vault"
+        return Witness(self.surroundings.user_state, self.work_tree, vault_id=vault_id)
 
     @cached_property
     def vault(self) -> Vault:

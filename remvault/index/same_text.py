@@ -1,0 +1,67 @@
+"""Whether a vault may hold a memory with the same text already: a cheap look before a write, without the text index.
+
+A yes is only a reason to look properly; a no is certain, as far as files can be read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remvault.domain.frontmatter import split
+from remvault.errors import UserError
+from remvault.index import manifest as manifests
+from remvault.index.analysis import Analyzer
+from remvault.index.changes import NoteSource
+from remvault.index.reconcile import flavour
+from remvault.index.rows import Entry, folded_text, text_key
+
+if TYPE_CHECKING:
+    from remvault.store.state import State
+
+# Beyond so many notes that the manifest does not know as they are, bringing it up to date is cheaper in the long run.
+_READ_AT_MOST = 1000
+
+
+def may_hold_text(source: NoteSource, state: State | None, *, language: str, title: str, body: str) -> bool:
+    """Whether some note may have this title and body, letter case and white space apart (`rows.text_key`).
+
+    What the manifest knows is looked up there; notes it does not know as they are now are opened, and parsed only when
+    their bodies are the same.
+    """
+    entries = _known(source, state, language)
+    files = source.files.scan().files
+    unknown = [path for path, stat in files.items() if not _is_as_known(entries.get(path), stat)]
+    if len(unknown) > _READ_AT_MOST:
+        return True
+    key = f'"{text_key(title, body)}"'.encode()
+    if any(key in entry.rest and path in files for path, entry in entries.items()):
+        return True
+    wanted = folded_text(body)
+    for path in unknown:
+        try:
+            text = source.files.read(path).decode("utf-8", "replace")
+        except UserError:
+            continue
+        if folded_text(split(text).body) == wanted and _has_title(path, text, title):
+            return True
+    return False
+
+
+def _known(source: NoteSource, state: State | None, language: str) -> dict[str, Entry]:
+    if state is None or not state.caches_usable:
+        return {}
+    try:
+        known = manifests.load(state.caches, flavour(Analyzer(language), is_embedded=source.is_embedded))
+    except (FileNotFoundError, manifests.BadManifest):
+        return {}
+    return known.rows
+
+
+def _is_as_known(entry: Entry | None, stat: tuple[int, ...]) -> bool:
+    return entry is not None and not entry.is_racy and entry[:4] == stat
+
+
+def _has_title(path: str, text: str, title: str) -> bool:
+    from remvault.domain.note import parse_note
+
+    return folded_text(parse_note(path, text.encode("utf-8", "replace")).memory.title or "") == folded_text(title)
