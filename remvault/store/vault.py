@@ -167,8 +167,10 @@ class Vault:
         ]
         return self.write("supersede", note, changes, act, text=text, supersedes=(old.memory.id,))
 
-    def set(self, path: str, edits: Sequence[FieldEdit], act: Act) -> Written:
+    def set(self, path: str, edits: Sequence[FieldEdit], act: Act, *, dropped: Sequence[str] = ()) -> Written:
         """Change fields in place; identity and creation stay. What makes a note another owner's moves its file too.
+
+        `dropped` names fields that go because of the edits.
 
         Raises:
             UsageError: for a guarded key or a value its field cannot hold.
@@ -179,6 +181,8 @@ class Vault:
         text = text_of(note, data)
         for edit in edits:
             text = apply_edit(text, edit)
+        for key in dropped:
+            text = unset_key(text, key)
         return self.update(path, text.encode(), act, base=note)
 
     def unset(self, path: str, keys: Sequence[str], act: Act) -> Written:
@@ -279,9 +283,7 @@ class Vault:
         outcome = None if act.dry_run else self.ledger.write(operation, changes, hold=hold)
         marked = tuple(change.path for change in changes[1:] if change.data is not None)
         removed = tuple(change.path for change in changes if change.data is None)
-        return Written(
-            op, memory.id or "", placed.path, text, outcome, supersedes, problems, marked, removed=removed
-        )
+        return Written(op, memory.id or "", placed.path, text, outcome, supersedes, problems, marked, removed=removed)
 
     def _problems(self, note: Note) -> tuple[Problem, ...]:
         """What there is to say about a note at its place, lines and paths as written."""
@@ -295,7 +297,8 @@ class Vault:
         """What a move means for who sees the memory, before it is made."""
         was, now = is_local_only(base.path), is_local_only(note.path)
         if was and not now:
-            return (f"this widens who sees the memory: only this disk until now, git and {_shown_owner(note)} from now on",)
+            owner = (note.owner or "nobody").rstrip(":")
+            return (f"this widens who sees the memory: only this disk until now, git and {owner} from now on",)
         if now and not was:
             return history_notices(self.ledger, base)
         said = widening(base.owner, note.owner)
@@ -363,7 +366,7 @@ def text_of(note: Note, data: bytes) -> str:
 
 
 def history_notices(ledger: Ledger, note: Note) -> tuple[str, ...]:
-    """Say that history keeps a note that was taken out of git, and how to purge it; nothing where it never was there."""
+    """Say that history keeps a note taken out of git, and how to purge it; nothing where HEAD does not hold it."""
     path = ledger.prefix + note.path
     if ledger.tree is None or ledger.committer().look([path])[path] is None:
         return ()
@@ -374,10 +377,6 @@ def history_notices(ledger: Ledger, note: Note) -> tuple[str, ...]:
         "git's history still has what was committed of it, here and in every clone",
         f"to purge it, run 'git filter-repo --invert-paths {chosen}' in a fresh clone, push with force, clone anew",
     )
-
-
-def _shown_owner(note: Note) -> str:
-    return (note.owner or "nobody").rstrip(":")
 
 
 def _check_reach(newer: Note, older: Note) -> None:
