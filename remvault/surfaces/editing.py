@@ -18,6 +18,7 @@ from remvault.resources import template
 from remvault.store.vault import Written
 from remvault.store.work_tree import child_environment
 from remvault.surfaces import writing
+from remvault.surfaces.addressing import address
 from remvault.surfaces.app import OpenVault
 
 
@@ -49,21 +50,24 @@ class NoEditor(UserError):
         super().__init__("there is no terminal to edit in", hint="set EDITOR, or use 'remvault set' and '--body -'")
 
 
-def edit_in_editor(vault: OpenVault, name: str, *, reason: str | None = None) -> Written | None:
-    """Let a person edit one note and save it as one change; None when nothing changed.
+def edit_in_editor(
+    vault: OpenVault, name: str, *, private: bool = False, reason: str | None = None, dry_run: bool = False
+) -> Written | None:
+    """Let a person edit one note, with `private` a local-only one, and save it; None when nothing changed.
 
     Raises:
         InvalidNote: if a rule is newly broken; the copy with the text is kept and named in the hint.
         FileChanged: if the note changed meanwhile; likewise.
     """
-    row = vault.find(name)
-    note, data = vault.vault.load(row.path)
-    copy = _copy(vault, Path(row.path).name, data)
+    path = address(vault, name, private=private)
+    note, data = vault.vault.load(path)
+    copy = _copy(vault, Path(path).name, data)
     edited = _run_editor(vault, copy)
     if edited == data:
         _discard(copy)
         return None
-    return _keeping(copy, lambda: vault.vault.save(row.path, edited, vault.act(reason=reason), base=note))
+    act = vault.act(reason=reason, dry_run=dry_run)
+    return _keeping(copy, lambda: vault.vault.update(path, edited, act, base=note))
 
 
 def new_in_editor(vault: OpenVault, title: str, *, dry_run: bool = False, **draft: Any) -> Written:
@@ -71,13 +75,13 @@ def new_in_editor(vault: OpenVault, title: str, *, dry_run: bool = False, **draf
     is_template = not draft.get("body")
     if is_template:
         draft["body"] = split(template(draft.get("type") or "semantic")).body
-    rehearsed = writing.new(vault, title, dry_run=True, **draft)
+    rehearsed = writing.new(vault, title, dry_run=True, is_rehearsal=True, **draft)
     copy = _copy(vault, Path(rehearsed.path).name, rehearsed.text.encode())
     edited = _run_editor(vault, copy)
     if is_template and edited == rehearsed.text.encode():
         _discard(copy)
         raise NothingWritten
-    return _keeping(copy, lambda: vault.vault.add(edited, vault.act(reason=draft.get("reason"), dry_run=dry_run)))
+    return _keeping(copy, lambda: writing.add(vault, edited, reason=draft.get("reason"), dry_run=dry_run))
 
 
 def _copy(vault: OpenVault, name: str, data: bytes) -> Path:

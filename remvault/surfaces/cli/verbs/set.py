@@ -18,7 +18,7 @@ def verb(
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Change fields of a memory; no other byte of the note changes."""
+    """Change fields of a memory; besides the line that says when, no other byte of the note changes."""
     from remvault.surfaces import writing
 
     run = of(ctx)
