@@ -8,6 +8,7 @@ from typing import Any
 
 from remvault.index.analysis import Analyzer
 from remvault.retrieval.packing import Packed, pack
+from remvault.retrieval.providers import Offer
 from remvault.retrieval.rendering import Format, Item
 from remvault.retrieval.search import Hit, SearchOptions, search
 from remvault.retrieval.view import View
@@ -73,18 +74,19 @@ def surface(
     answer = search(view, prompt, options, analyzer=analyzer, provider=provider)
     hits = {hit.row.id or "": hit for hit in answer.hits if hit.matched and hit.row.id}
     packed = pack(
-        [_item(hit) for hit in hits.values()],
+        [item_of(hit) for hit in hits.values()],
         budget_chars=budget_chars,
         max_items=max_items,
         form=form,
-        ladder=lambda item: _texts(hits[item.id], budget_chars),
+        ladder=lambda item: texts_of(hits[item.id], budget_chars),
     )
     ranks = {memory_id: rank for rank, memory_id in enumerate(hits, 1)}
     shown = tuple((ranks[item.id], hits[item.id]) for item, _ in packed.items)
     return Surfaced(packed, answer.notices, shown)
 
 
-def _item(hit: Hit) -> Item:
+def item_of(hit: Offer) -> Item:
+    """A memory as a block shows it, its text still to be chosen."""
     memory: Mapping[str, Any] = hit.memory
     scope_id = memory["scope_id"]
     return Item(
@@ -101,7 +103,7 @@ def _item(hit: Hit) -> Item:
     )
 
 
-def _texts(hit: Hit, budget_chars: int) -> list[str]:
+def texts_of(hit: Offer, budget_chars: int) -> list[str]:
     """What may stand for a memory, longest first: body, section, summary. None may take over half the block."""
     most = budget_chars // 2
     texts = [hit.body]
@@ -110,5 +112,5 @@ def _texts(hit: Hit, budget_chars: int) -> list[str]:
         texts.append(f"(section {heading}, line {line})\n{hit.section_text.strip()}")
     if hit.memory["summary"]:
         texts.append(f"(summary)\n{hit.memory['summary']}")
-    texts.append(f"(no room for the text: remvault show {hit.row.id})")
+    texts.append(f"(no room for the text: remvault show {hit.memory['id']})")
     return [text for text in texts if len(text) <= most]

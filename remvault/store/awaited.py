@@ -35,9 +35,7 @@ def awaited(
     return kept[::-1]
 
 
-def awaited_in_commit(
-    tree: WorkTree, environ: Mapping[str, str], *, index_file: str | None
-) -> list[PendingOperation]:
+def awaited_in_commit(tree: WorkTree, environ: Mapping[str, str], *, index_file: str | None) -> list[PendingOperation]:
     """The operations of every vault of a work tree that the commit being made holds, oldest first.
 
     Args:

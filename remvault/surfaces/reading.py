@@ -110,9 +110,26 @@ def search(
         literal: the query must be there as one run of characters, ignoring case.
         as_of: a revision, date or time: look in the vault as it was then; see `store.as_of.past_moment`.
     """
+    options = search_options(
+        vault, limit=limit, status=status, types=types, tags=tags, all_terms=all_terms, literal=literal
+    )
+    return _search(vault.view(as_of), query, options, analyzer=vault.analyzer, provider=vault.provider)
+
+
+def search_options(
+    vault: OpenVault,
+    *,
+    limit: int | None = None,
+    status: Stage = "active",
+    types: Collection[str] = (),
+    tags: Collection[str] = (),
+    all_terms: bool = False,
+    literal: bool = False,
+) -> SearchOptions:
+    """The options of `search`, with the settings for what is not given; raises UsageError for unknown words."""
     _refuse_unknown("status", [status], STAGES)
     _refuse_unknown("type", types, TYPES)
-    options = SearchOptions(
+    return SearchOptions(
         limit=limit if limit is not None else vault.settings.count("search.limit"),
         stages=(status,),
         types=types,
@@ -121,7 +138,6 @@ def search(
         literal=literal,
         only_valid=not vault.is_person,
     )
-    return _search(vault.view(as_of), query, options, analyzer=vault.analyzer, provider=vault.provider)
 
 
 def search_private(vault: OpenVault, query: str) -> list[dict[str, Any]]:
@@ -152,22 +168,21 @@ def surface(
 
     Without a budget the settings' `surface.max-chars` holds. Tokens are estimated at three characters each.
     """
-    budget = budget_chars if budget_chars is not None else vault.settings.count("surface.max-chars")
-    if budget_tokens is not None:
-        budget = (
-            min(budget, budget_tokens * CHARS_PER_TOKEN)
-            if budget_chars is not None
-            else budget_tokens * CHARS_PER_TOKEN
-        )
     return _surface(
         vault.view(as_of),
         prompt,
-        budget_chars=budget,
+        budget_chars=surface_budget(vault, budget_chars, budget_tokens),
         max_items=vault.settings.count("surface.max-items"),
         form=form,
         analyzer=vault.analyzer,
         provider=vault.provider,
     )
+
+
+def surface_budget(vault: OpenVault, chars: int | None, tokens: int | None) -> int:
+    """Characters a block may have: what is given, the smaller of both, else the setting."""
+    given = [one for one in (chars, None if tokens is None else tokens * CHARS_PER_TOKEN) if one is not None]
+    return min(given) if given else vault.settings.count("surface.max-chars")
 
 
 def list_memories(

@@ -1,0 +1,334 @@
+"""`search` and `surface` over several vaults: the one we are in, and those that the user's settings list.
+
+Owns: opening listed vaults, asking all at once within a time budget, telling who failed.
+Leaves alone: the protocol, what may pass and the fusion (`retrieval.providers`), one vault (`surfaces.reading`).
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from remvault.domain.commit_message import one_line
+from remvault.errors import RemvaultError
+from remvault.retrieval.lifecycle import Stage
+from remvault.retrieval.packing import pack
+from remvault.retrieval.providers import FusedHit, Offered, fuse, screen
+from remvault.retrieval.rendering import Format
+from remvault.retrieval.search import Hit, SearchAnswer, SearchOptions
+from remvault.retrieval.search import search as _search
+from remvault.retrieval.surfacing import OVERSAMPLE, Surfaced, item_of, texts_of
+from remvault.store.layout import find_vault
+from remvault.store.vault import Written
+from remvault.surfaces import reading
+from remvault.surfaces.app import OpenVault, vault_settings
+from remvault.surfaces.listed import Listed, ProviderRefused, listed_providers, others
+
+# A provider that says nothing for so long is left out of the answer. Building the index of a new vault of ten thousand
+# notes takes about as long; one that needs more is told to be indexed once by hand.
+ANSWER_WITHIN_S = 10.0
+
+
+class VaultProvider:
+    """A vault as a provider; see `retrieval.providers.MutableProvider`. Not shared between threads."""
+
+    def __init__(self, name: str, vault: OpenVault, *, is_writable: bool = True) -> None:
+        self._name, self._vault, self._is_writable = name, vault, is_writable
+
+    @property
+    def name(self) -> str:
+        """What the user calls it."""
+        return self._name
+
+    def catalog(self) -> Mapping[str, Any]:
+        """How many memories of each type this context may see here, and what the vault says it holds."""
+        view = self._vault.view()
+        types = Counter(row.type or "unknown" for row in view.visible() if view.stage(row) == "active")
+        holds = self._vault.settings.get("vault.holds")
+        return {
+            "provider": self.name,
+            "memories": types.total(),
+            "types": dict(sorted(types.items())),
+            "holds": list(holds) if isinstance(holds, tuple) else [],
+        }
+
+    def search(self, query: str, options: SearchOptions) -> Offered:
+        """The memories that answer a query, best first."""
+        vault = self._vault
+        found = _search(vault.view(), query, options, analyzer=vault.analyzer, provider=self.name)
+        return Offered(
+            found.hits, found.generation, found.note_count, found.is_stale, found.dropped, tuple(found.notices)
+        )
+
+    def get(self, name: str) -> Mapping[str, Any]:
+        """One memory with its body; raises MemoryNotFound, AmbiguousName."""
+        return dict(reading.show(self._vault, name).memory) | {"provider": self.name}
+
+    def new(self, title: str, **fields: Any) -> Written:
+        """Write a memory; see `writing.new`."""
+        from remvault.surfaces import writing
+
+        return writing.new(self._writable(), title, **fields)
+
+    def update(self, name: str, edits: Sequence[str], **act: Any) -> Written:
+        """Change fields in place; see `writing.set_fields`."""
+        from remvault.surfaces import writing
+
+        return writing.set_fields(self._writable(), name, edits, **act)
+
+    def supersede(self, name: str, title: str, **fields: Any) -> Written:
+        """Replace a memory by a newer one; see `writing.supersede`."""
+        from remvault.surfaces import writing
+
+        return writing.supersede(self._writable(), name, title, **fields)
+
+    def delete(self, name: str, **act: Any) -> Any:
+        """Remove a memory; history keeps it."""
+        from remvault.surfaces import correcting
+
+        return correcting.delete(self._writable(), name, **act)
+
+    def _writable(self) -> OpenVault:
+        if not self._is_writable:
+            raise ProviderRefused(
+                self.name, "it is listed for reading only", hint=f"set write = true below [providers.{self.name}]"
+            )
+        return self._vault
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """How one provider came off."""
+
+    provider: str
+    hits: int  # offered and let pass
+    refused: int  # offered, but not for this context
+    error: str | None  # why it did not answer
+
+    def answer(self) -> dict[str, Any]:
+        """The provider as JSON has it."""
+        return {"provider": self.provider, "hits": self.hits, "refused": self.refused, "error": self.error}
+
+
+@dataclass(frozen=True, slots=True)
+class FusedAnswer:
+    """The hits of several providers, best first; read like a `SearchAnswer`."""
+
+    query: str
+    context: Mapping[str, str]
+    hits: tuple[FusedHit, ...]
+    own: Offered  # what the vault we are in said
+    providers: tuple[Answered, ...]
+    dropped: tuple[str, ...]
+    notices: tuple[str, ...]
+
+    def answer(self) -> dict[str, Any]:
+        """The whole answer as JSON has it."""
+        return {
+            "query": self.query,
+            "context": dict(self.context),
+            "hits": [hit.answer() for hit in self.hits],
+            "gate": None,
+            "index": {"generation": self.own.generation, "notes": self.own.notes, "stale": self.own.is_stale},
+            "providers": [one.answer() for one in self.providers],
+        }
+
+
+def search_all(
+    vault: OpenVault,
+    query: str,
+    *,
+    limit: int | None = None,
+    status: Stage = "active",
+    types: Collection[str] = (),
+    tags: Collection[str] = (),
+    all_terms: bool = False,
+    literal: bool = False,
+    as_of: str | None = None,
+    budget_s: float = ANSWER_WITHIN_S,
+) -> SearchAnswer | FusedAnswer:
+    """Find memories in this vault and every listed one; with none listed it is `reading.search`, whose arguments hold.
+
+    The past (`as_of`) is looked at in this vault only: revisions of one repository mean nothing in another.
+
+    Args:
+        budget_s: how long each other provider may take.
+    """
+    chosen: dict[str, Any] = {"status": status, "types": types, "tags": tags, "all_terms": all_terms}
+    chosen |= {"literal": literal, "limit": limit}
+    listed, notices = _others(vault)
+    if as_of is not None or not (listed or notices):
+        found = reading.search(vault, query, **chosen, as_of=as_of)
+        return replace(found, notices=(*found.notices, *_past_of_one(listed, as_of)))
+    options = reading.search_options(vault, **chosen)
+    asked = _ask_all(vault, listed, query, options, budget_s=budget_s)
+    hits = fuse(asked.lists, own=vault.provider, limit=options.limit)
+    return FusedAnswer(
+        query,
+        dict(vault.context.ids),
+        tuple(hits),
+        asked.own,
+        tuple(asked.answered),
+        asked.own.dropped,
+        (*notices, *asked.notices),
+    )
+
+
+def surface_all(
+    vault: OpenVault,
+    prompt: str,
+    *,
+    budget_chars: int | None = None,
+    budget_tokens: int | None = None,
+    form: Format = "xml",
+    as_of: str | None = None,
+    budget_s: float = ANSWER_WITHIN_S,
+) -> Surfaced:
+    """Choose and render memories of this vault and every listed one; else as `reading.surface`, whose arguments hold.
+
+    Args:
+        budget_s: how long each other provider may take.
+    """
+    listed, notices = _others(vault)
+    if as_of is not None or not (listed or notices):
+        surfaced = reading.surface(
+            vault, prompt, budget_chars=budget_chars, budget_tokens=budget_tokens, form=form, as_of=as_of
+        )
+        return replace(surfaced, notices=(*surfaced.notices, *_past_of_one(listed, as_of)))
+    budget = reading.surface_budget(vault, budget_chars, budget_tokens)
+    max_items = vault.settings.count("surface.max-items")
+    options = SearchOptions(limit=max_items * OVERSAMPLE, only_valid=True)
+    asked = _ask_all(vault, listed, prompt, options, budget_s=budget_s)
+    lists = [(name, [one for one in offers if one.matched and one.memory.get("id")]) for name, offers in asked.lists]
+    hits = {(hit.provider, hit.memory["id"]): hit for hit in fuse(lists, own=vault.provider, limit=options.limit)}
+    packed = pack(
+        [item_of(hit) for hit in hits.values()],
+        budget_chars=budget,
+        max_items=max_items,
+        form=form,
+        ladder=lambda item: texts_of(hits[item.provider, item.id], budget),
+    )
+    ranks = {key: rank for rank, key in enumerate(hits, 1)}
+    shown = [((item.provider, item.id), hits[item.provider, item.id].offer) for item, _ in packed.items]
+    # Exposures are kept by the vault that was asked: of the others nothing is written.
+    own = tuple((ranks[key], offer) for key, offer in shown if key[0] == vault.provider and isinstance(offer, Hit))
+    return Surfaced(packed, (*notices, *asked.notices), own)
+
+
+def open_providers(vault: OpenVault) -> list[VaultProvider]:
+    """The vault we are in and every listed one that can be opened, in the order of the settings file.
+
+    Raises:
+        RemvaultError: when one cannot be opened.
+    """
+    listed, _ = _others(vault)
+    opened = [VaultProvider(one.name, _open(vault, one), is_writable=one.is_writable) for one in listed]
+    return [VaultProvider(vault.provider, vault), *opened]
+
+
+def _others(vault: OpenVault) -> tuple[list[Listed], list[str]]:
+    return others(listed_providers(vault.settings), vault.root, vault.provider)
+
+
+def _past_of_one(listed: Sequence[Listed], as_of: str | None) -> tuple[str, ...]:
+    return ("the past is that of this vault only: the listed ones were not asked",) if listed and as_of else ()
+
+
+def _open(own: OpenVault, listed: Listed) -> OpenVault:
+    """A listed vault, in the very context and for the very actor of the one we are in.
+
+    Its own settings hold for how it is read; they open no scope here.
+    """
+    around = own.surroundings
+    place = find_vault(around.cwd, explicit=listed.root, variable=None, user_data=Path())
+    opened = OpenVault.at(place, vault_settings(place.root, around), around, actor=own.author.actor)
+    return replace(opened, context=replace(own.context, in_own_work_tree=False), author=own.author)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    own: Offered
+    lists: list[tuple[str, Sequence[Any]]]  # provider and offers that may pass, the vault we are in first
+    answered: list[Answered]
+    notices: list[str]
+
+
+def _ask_all(
+    vault: OpenVault, listed: Sequence[Listed], query: str, options: SearchOptions, *, budget_s: float
+) -> _Asked:
+    """Ask every provider at once, this vault in this thread, and screen what they offer."""
+
+    def ask(one: Listed) -> Offered:
+        return VaultProvider(one.name, _open(vault, one)).search(query, options)
+
+    waiting = _Waiting(listed, ask, budget_s)
+    own = VaultProvider(vault.provider, vault).search(query, options)
+    results: list[tuple[str, Offered | str]] = [(vault.provider, own), *waiting.results()]
+    lists: list[tuple[str, Sequence[Any]]] = []
+    answered: list[Answered] = []
+    notices = list(own.notices)
+    for name, result in results:
+        if isinstance(result, str):
+            answered.append(Answered(name, 0, 0, result))
+            notices.append(f"provider {name} did not answer: {result}")
+            continue
+        screened = screen(
+            result.offers,
+            vault.context,
+            stages=options.stages,
+            now=vault.surroundings.now(),
+            is_own=name == vault.provider,
+            is_person=vault.is_person,
+        )
+        lists.append((name, screened.offers))
+        answered.append(Answered(name, len(screened.offers), screened.refused, None))
+        if screened.refused:
+            notices.append(f"provider {name} offered {screened.refused} that are not for this context")
+    return _Asked(own, lists, answered, notices)
+
+
+class _Waiting:
+    """Questions on their way, each in a thread of its own that nobody waits for when its time is over."""
+
+    def __init__(self, listed: Sequence[Listed], ask: Callable[[Listed], Offered], budget_s: float) -> None:
+        self._listed, self._budget_s = listed, budget_s
+        self._deadline = time.monotonic() + budget_s
+        self._answers: queue.SimpleQueue[tuple[str, Offered | str]] = queue.SimpleQueue()
+
+        def run(one: Listed) -> None:
+            try:
+                self._answers.put((one.name, ask(one)))
+            except Exception as err:  # whatever is wrong with one provider is no reason to be without the others
+                self._answers.put((one.name, failure(err)))
+
+        for one in listed:
+            threading.Thread(target=run, args=(one,), daemon=True, name=f"provider {one.name}").start()
+
+    def results(self) -> list[tuple[str, Offered | str]]:
+        """The answer of each provider, or why there is none, in the order listed."""
+        found: dict[str, Offered | str] = {}
+        while len(found) < len(self._listed):
+            try:
+                name, result = self._answers.get(timeout=max(self._deadline - time.monotonic(), 0.001))
+            except queue.Empty:
+                break
+            found[name] = result
+        late = f"no answer within {self._budget_s:g} s ('remvault --vault PATH reindex' prepares a vault)"
+        return [(one.name, found.get(one.name, late)) for one in self._listed]
+
+
+def failure(err: Exception) -> str:
+    """Why a provider failed, on one line."""
+    if isinstance(err, ProviderRefused):
+        return one_line(err.reason)
+    if isinstance(err, RemvaultError):
+        return one_line(err.message)
+    if isinstance(err, OSError):
+        return one_line(f"{err.strerror or err}{f': {err.filename}' if err.filename else ''}")
+    return one_line(f"unexpected {type(err).__name__}: {err}")
