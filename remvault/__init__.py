@@ -40,15 +40,23 @@ if TYPE_CHECKING:
     from remvault.surfaces.auditing import blame as blame
     from remvault.surfaces.auditing import diff as diff
     from remvault.surfaces.auditing import log as log
+    from remvault.surfaces.disputes import conflicts as conflicts
+    from remvault.surfaces.disputes import resolve as resolve
+    from remvault.surfaces.explaining import why as why
+    from remvault.surfaces.feedback import irrelevant as irrelevant
+    from remvault.surfaces.feedback import useful as useful
     from remvault.surfaces.making import init as init
     from remvault.surfaces.reading import list_memories as list_memories
     from remvault.surfaces.reading import search as search
     from remvault.surfaces.reading import show as show
     from remvault.surfaces.reading import status as status
     from remvault.surfaces.reading import surface as surface
+    from remvault.surfaces.statistics import stale as stale
+    from remvault.surfaces.statistics import stats as stats
     from remvault.surfaces.upkeep import Report as Report
     from remvault.surfaces.upkeep import check as check
     from remvault.surfaces.upkeep import reindex as reindex
+    from remvault.surfaces.verifying import verify as verify
     from remvault.surfaces.writing import new as new
     from remvault.surfaces.writing import set_fields as set_fields
     from remvault.surfaces.writing import supersede as supersede
@@ -77,12 +85,20 @@ _HOMES: dict[str, str] = {
     "blame": "surfaces.auditing",
     "diff": "surfaces.auditing",
     "log": "surfaces.auditing",
+    "why": "surfaces.explaining",
+    "verify": "surfaces.verifying",
+    "conflicts": "surfaces.disputes",
+    "resolve": "surfaces.disputes",
+    "irrelevant": "surfaces.feedback",
+    "useful": "surfaces.feedback",
     "init": "surfaces.making",
     "list_memories": "surfaces.reading",
     "search": "surfaces.reading",
     "show": "surfaces.reading",
     "status": "surfaces.reading",
     "surface": "surfaces.reading",
+    "stale": "surfaces.statistics",
+    "stats": "surfaces.statistics",
     "Report": "surfaces.upkeep",
     "check": "surfaces.upkeep",
     "reindex": "surfaces.upkeep",

@@ -1,11 +1,11 @@
 """Disagreement between memories: what a conflict is, what settles one, and whose word may stand over whose.
 
-Pure values. A conflict is settled for the very texts that were looked at, so it stays settled until one of them changes.
+Pure values. A conflict is settled for the very texts that were looked at, until one of them changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -50,10 +50,10 @@ def settlements(lines: Iterable[Mapping[str, Any]]) -> list[Settlement]:
     """Read settlements from ledger lines, in their order; lines that are none are left out."""
     found = []
     for line in lines:
-        ids, keys, how = line.get("ids"), line.get("text_keys"), line.get("how")
-        if how in SETTLED and _are_texts(ids) and _are_texts(keys) and len(ids) == len(keys) > 1:
+        ids, keys, how = _texts(line.get("ids")), _texts(line.get("text_keys")), line.get("how")
+        if how in SETTLED and len(ids) == len(keys) > 1:
             told = {name: line.get(name) for name in ("actor", "session", "reason")}
-            found.append(Settlement(str(line.get("time")), tuple(ids), tuple(keys), how, **told))
+            found.append(Settlement(str(line.get("time")), ids, keys, how, **told))
     return found
 
 
@@ -72,6 +72,7 @@ def is_explicit(record: Mapping[str, Any]) -> bool:
     )
 
 
-def _are_texts(value: object) -> bool:
-    is_list = isinstance(value, Sequence) and not isinstance(value, str)
-    return is_list and all(isinstance(one, str) for one in value)  # type: ignore[attr-defined]
+def _texts(value: object) -> tuple[str, ...]:
+    """A list of texts as a tuple; () for anything else."""
+    is_list = isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return tuple(value) if is_list else ()  # type: ignore[arg-type]

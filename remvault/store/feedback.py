@@ -71,9 +71,12 @@ def of_memory(root: Path, memory_id: str) -> Feedback:
 
 
 def _said(entry: Mapping[str, Any]) -> Said | None:
-    values = {name: entry.get(name) for name in Said.__slots__}
-    if any(value is not None and not isinstance(value, str) for value in values.values()):
+    time, op, memory_id = (_text(entry, name) for name in ("time", "op", "id"))
+    if time is None or op not in OPS or not memory_id:
         return None
-    if values["op"] not in OPS or not values["id"] or values["time"] is None:
-        return None
-    return Said(**values)
+    return Said(time, op, memory_id, *(_text(entry, name) for name in ("actor", "session", "query", "reason")))
+
+
+def _text(entry: Mapping[str, Any], name: str) -> str | None:
+    value = entry.get(name)
+    return value if isinstance(value, str) else None

@@ -7,7 +7,6 @@ Leaves alone: what the lines say (feedback, disputes), bringing them into git (l
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -49,7 +48,7 @@ def read_lines(root: Path, kind: str) -> Lines:
     """Read every line of a kind. Never fails: what cannot be read is named and passed over."""
     shape = re.compile(re.escape(kind) + _NAME)
     try:
-        names = sorted(name for name in os.listdir(root / FOLDER) if shape.match(name))
+        names = sorted(file.name for file in (root / FOLDER).iterdir() if shape.match(file.name))
     except OSError:
         return Lines()
     entries: dict[bytes, Mapping[str, Any]] = {}

@@ -211,16 +211,18 @@ class OpenVault:
             UserError: for a past that is not there, see `store.as_of.past_moment`.
         """
         from remvault.retrieval.view import View
+        from remvault.surfaces.past import VaultPast
 
         if as_of is None:
-            return View(self.snapshot(), self.context, self.surroundings.now(), self.is_person, self.is_embedded)
+            now, known = self.surroundings.now(), VaultPast(self)
+            return View(self.snapshot(), self.context, now, self.is_person, self.is_embedded, known)
         from remvault.index.still import snapshot_of
 
-        past = self.past(as_of)
+        then = self.past(as_of)
         language = self.settings.text("search.language") or "english"
-        tree = self.tree_of(past.commit)
+        tree = self.tree_of(then.commit)
         snapshot = snapshot_of(tree, language=language, is_embedded=self.is_embedded, progress=self.progress)
-        return View(snapshot, self.context, past.moment, self.is_person, self.is_embedded)
+        return View(snapshot, self.context, then.moment, self.is_person, self.is_embedded)
 
     @property
     def history(self) -> GitRepository:
