@@ -6,7 +6,7 @@ are treated alike.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -50,15 +50,18 @@ def record_exposures(vault: OpenVault, surfaced: Surfaced, prompt: str) -> None:
 
 def record_search(vault: OpenVault, found: SearchAnswer) -> None:
     """Note what a search found, so that a look at one of these memories counts as a recall."""
+    record_found(vault, found.query, [(rank, hit.row.id) for rank, hit in enumerate(found.hits, 1) if hit.row.id])
+
+
+def record_found(vault: OpenVault, query: str, found: Sequence[tuple[int, str]]) -> None:
+    """As `record_search`, from ranks and ids of this vault's own memories."""
+    if not found:
+        return
     usage, now, session = Usage(vault.state), vault.surroundings.now(), vault.author.session
     known = usage.recent("found", session, now=now, within=_SEARCH_LASTS / 2)
-    digest = query_digest(found.query)
+    digest = query_digest(query)
     usage.add(
-        [
-            use_at(now, "found", hit.row.id, session=session, query=digest, rank=rank)
-            for rank, hit in enumerate(found.hits, 1)
-            if hit.row.id is not None and hit.row.id not in known
-        ]
+        [use_at(now, "found", one, session=session, query=digest, rank=rank) for rank, one in found if one not in known]
     )
 
 

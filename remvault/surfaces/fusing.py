@@ -28,6 +28,7 @@ from remvault.store.layout import find_vault
 from remvault.store.vault import Written
 from remvault.surfaces import reading
 from remvault.surfaces.app import OpenVault, vault_settings
+from remvault.surfaces.exposing import record_exposures, record_found
 from remvault.surfaces.listed import Listed, ProviderRefused, listed_providers, others
 
 # A provider that says nothing for so long is left out of the answer. Building the index of a new vault of ten thousand
@@ -169,6 +170,8 @@ def search_all(
     options = reading.search_options(vault, **chosen)
     asked = _ask_all(vault, listed, query, options, budget_s=budget_s)
     hits = fuse(asked.lists, own=vault.provider, limit=options.limit)
+    own_ids = [(hit.rank, hit.memory["id"]) for hit in hits if hit.is_own and hit.memory["id"]]
+    record_found(vault, query, own_ids)
     return FusedAnswer(
         query,
         dict(vault.context.ids),
@@ -218,7 +221,9 @@ def surface_all(
     shown = [((item.provider, item.id), hits[item.provider, item.id].offer) for item, _ in packed.items]
     # Exposures are kept by the vault that was asked: of the others nothing is written.
     own = tuple((ranks[key], offer) for key, offer in shown if key[0] == vault.provider and isinstance(offer, Hit))
-    return Surfaced(packed, (*notices, *asked.notices), own)
+    surfaced = Surfaced(packed, (*notices, *asked.notices), own)
+    record_exposures(vault, surfaced, prompt)
+    return surfaced
 
 
 def open_providers(vault: OpenVault) -> list[VaultProvider]:

@@ -103,7 +103,8 @@ class VaultPast:
             found = json.loads((state.caches / _CACHE).read_bytes())
         except (OSError, ValueError, RecursionError):
             return {}
-        return {name: value for name, value in found.items() if _is_sound(name, value)} if isinstance(found, dict) else {}
+        known = found.items() if isinstance(found, dict) else ()
+        return {name: value for name, value in known if _is_sound(name, value)}
 
     def _keep(self) -> None:
         from contextlib import suppress
