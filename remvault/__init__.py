@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from remvault.retrieval.search import Hit as Hit
     from remvault.retrieval.search import SearchAnswer as SearchAnswer
     from remvault.retrieval.surfacing import Surfaced as Surfaced
+    from remvault.store.correcting import Cleared as Cleared
+    from remvault.store.undoing import Undone as Undone
     from remvault.store.vault import Written as Written
     from remvault.surfaces.app import OpenVault as OpenVault
     from remvault.surfaces.app import open_vault as open_vault
@@ -45,6 +47,14 @@ if TYPE_CHECKING:
     from remvault.surfaces.explaining import why as why
     from remvault.surfaces.feedback import irrelevant as irrelevant
     from remvault.surfaces.feedback import useful as useful
+    from remvault.surfaces.correcting import archive as archive
+    from remvault.surfaces.correcting import clear as clear
+    from remvault.surfaces.correcting import confirm as confirm
+    from remvault.surfaces.correcting import delete as delete
+    from remvault.surfaces.correcting import link as link
+    from remvault.surfaces.correcting import restore as restore
+    from remvault.surfaces.correcting import retract as retract
+    from remvault.surfaces.correcting import unlink as unlink
     from remvault.surfaces.making import init as init
     from remvault.surfaces.reading import list_memories as list_memories
     from remvault.surfaces.reading import search as search
@@ -53,6 +63,7 @@ if TYPE_CHECKING:
     from remvault.surfaces.reading import surface as surface
     from remvault.surfaces.statistics import stale as stale
     from remvault.surfaces.statistics import stats as stats
+    from remvault.surfaces.undoing import undo as undo
     from remvault.surfaces.upkeep import Report as Report
     from remvault.surfaces.upkeep import check as check
     from remvault.surfaces.upkeep import reindex as reindex
@@ -79,6 +90,8 @@ _HOMES: dict[str, str] = {
     "Hit": "retrieval.search",
     "SearchAnswer": "retrieval.search",
     "Surfaced": "retrieval.surfacing",
+    "Cleared": "store.correcting",
+    "Undone": "store.undoing",
     "Written": "store.vault",
     "OpenVault": "surfaces.app",
     "open_vault": "surfaces.app",
@@ -91,6 +104,14 @@ _HOMES: dict[str, str] = {
     "resolve": "surfaces.disputes",
     "irrelevant": "surfaces.feedback",
     "useful": "surfaces.feedback",
+    "archive": "surfaces.correcting",
+    "clear": "surfaces.correcting",
+    "confirm": "surfaces.correcting",
+    "delete": "surfaces.correcting",
+    "link": "surfaces.correcting",
+    "restore": "surfaces.correcting",
+    "retract": "surfaces.correcting",
+    "unlink": "surfaces.correcting",
     "init": "surfaces.making",
     "list_memories": "surfaces.reading",
     "search": "surfaces.reading",
@@ -99,6 +120,7 @@ _HOMES: dict[str, str] = {
     "surface": "surfaces.reading",
     "stale": "surfaces.statistics",
     "stats": "surfaces.statistics",
+    "undo": "surfaces.undoing",
     "Report": "surfaces.upkeep",
     "check": "surfaces.upkeep",
     "reindex": "surfaces.upkeep",

@@ -20,6 +20,10 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be writ
 AsOf = Annotated[
     str | None, typer.Option("--as-of", metavar="REV|DATE", help="In the vault as it was at a revision, date or time")
 ]
+NoInfer = Annotated[
+    list[str] | None, typer.Option("--no-infer", metavar="TERM", help="What must not be concluded again, repeatable")
+]
+Private = Annotated[bool, typer.Option("--private", help="Look among the local-only notes; for a person only")]
 Reason = Annotated[str | None, typer.Option(metavar="TEXT", help="Why; becomes the body of the commit message")]
 
 

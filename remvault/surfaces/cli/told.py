@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from remvault.domain.hostile_text import one_line, shown
-from remvault.store.ledger import STAGED
+from remvault.store.ledger import STAGED, Outcome
 from remvault.store.vault import Written
 from remvault.surfaces.cli import text
 from remvault.surfaces.cli.screen import Screen
@@ -14,6 +14,14 @@ def pending_line(pending: str) -> str:
     return pending if pending == STAGED else f"saved, not committed: {pending}"
 
 
+def tell_outcome(outcome: Outcome | None, screen: Screen) -> None:
+    """Say what else happened on the way, and why a change is not committed yet; None for a dry run."""
+    if outcome is not None and outcome.edits:
+        screen.say(f"your own edits were committed first: {', '.join(commit[:10] for commit in outcome.edits)}")
+    if outcome is not None and outcome.pending:
+        screen.say(pending_line(outcome.pending))
+
+
 def tell_written(written: Written, screen: Screen) -> None:
     """Print the answer of one writing verb; what was not committed is said on stderr too, with the reason."""
     outcome = written.outcome
@@ -21,15 +29,19 @@ def tell_written(written: Written, screen: Screen) -> None:
         screen.say(f"nothing changed in {written.path}")
     for problem in written.warnings:
         screen.say(text.problem_line(problem, screen))
-    if outcome is not None and outcome.edits:
-        screen.say(f"your own edits were committed first: {', '.join(commit[:10] for commit in outcome.edits)}")
-    if outcome is not None and outcome.pending:
-        screen.say(pending_line(outcome.pending))
+    for notice in written.notices:
+        screen.say(notice)
+    if written.rests:
+        screen.say(f"look at what rests on it again: {', '.join(written.rests)}")
+    tell_outcome(outcome, screen)
 
     def as_text() -> str:
         if outcome is None:
             also = "".join(f"\nwould mark {path}" for path in written.marked)
-            return f"would write {written.path}:\n\n{shown(written.text)}{also}"
+            gone = "\n".join(f"would remove {path}" for path in written.removed)
+            if written.path in written.removed:
+                return gone
+            return f"would write {written.path}:\n\n{shown(written.text)}{also}{gone and chr(10) + gone}"
         if not written.is_changed:
             return ""
         where = f"  {outcome.commit[:10]}" if outcome.commit else ""

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from remvault.surfaces.cli.invocation import DryRun, Json, MemoryName, Reason, of
+from remvault.surfaces.cli.invocation import DryRun, Json, MemoryName, Private, Reason, of
 from remvault.surfaces.cli.told import tell_written
 
 
@@ -14,6 +14,7 @@ def verb(
     ctx: typer.Context,
     name: MemoryName,
     edits: Annotated[list[str], typer.Argument(metavar="KEY=VALUE...", help="Also KEY+=V and KEY-=V for lists")],
+    private: Private = False,
     reason: Reason = None,
     dry_run: DryRun = False,
     as_json: Json = False,
@@ -23,4 +24,4 @@ def verb(
 
     run = of(ctx)
     vault = run.open(as_json)
-    tell_written(writing.set_fields(vault, name, edits, reason=reason, dry_run=dry_run), run.screen)
+    tell_written(writing.set_fields(vault, name, edits, private=private, reason=reason, dry_run=dry_run), run.screen)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from remvault.surfaces.cli.drafting import succeeding
-from remvault.surfaces.cli.invocation import DryRun, Json, MemoryName, Reason, of
+from remvault.surfaces.cli.invocation import DryRun, Json, MemoryName, NoInfer, Reason, of
 from remvault.surfaces.cli.told import tell_written
 
 
@@ -18,6 +18,7 @@ def verb(
     title: Annotated[str, typer.Argument(help="Title of the newer memory")],
     *,
     draft: dict[str, Any],
+    no_infer: NoInfer = None,
     reason: Reason = None,
     dry_run: DryRun = False,
     as_json: Json = False,
@@ -27,5 +28,5 @@ def verb(
 
     run = of(ctx)
     vault = run.open(as_json)
-    written = writing.supersede(vault, name, title, reason=reason, dry_run=dry_run, **draft)
+    written = writing.supersede(vault, name, title, no_infer=no_infer or (), reason=reason, dry_run=dry_run, **draft)
     tell_written(written, run.screen)

@@ -1,0 +1,24 @@
+"""`remvault delete`."""
+
+from __future__ import annotations
+
+import typer
+
+from remvault.surfaces.cli.invocation import DryRun, Json, MemoryName, Private, Reason, of
+from remvault.surfaces.cli.told import tell_written
+
+
+def verb(
+    ctx: typer.Context,
+    name: MemoryName,
+    private: Private = False,
+    reason: Reason = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Remove a memory in a commit; history keeps it."""
+    from remvault.surfaces import correcting
+
+    run = of(ctx)
+    vault = run.open(as_json)
+    tell_written(correcting.delete(vault, name, private=private, reason=reason, dry_run=dry_run), run.screen)
