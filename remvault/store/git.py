@@ -250,6 +250,13 @@ class Repository:
                 commit.message,
             )
 
+    def is_ancestor(self, older: str, newer: str) -> bool:
+        """See GitRepository."""
+        try:
+            return older == newer or self._git.descendant_of(newer, older)
+        except (KeyError, ValueError, pygit2.GitError):
+            return False
+
     @cached_property
     def _file(self) -> IndexFile:
         return IndexFile(self.tree.git_dir, self.tree.root, name=self._index_file)

@@ -225,6 +225,10 @@ class CommandRepository:
                 commit, parents, author, email, when, message = fields
                 yield CommitFacts(commit, tuple(parents.split()), author, email, datetime.fromisoformat(when), message)
 
+    def is_ancestor(self, older: str, newer: str) -> bool:
+        """See GitRepository."""
+        return self._try("merge-base", "--is-ancestor", older, newer) is not None
+
     @cached_property
     def _object_format(self) -> str:
         return (self._try("rev-parse", "--show-object-format") or b"sha1").decode().strip()

@@ -6,14 +6,15 @@ Leaves alone: who may see an entry (surfaces), the commits themselves (git).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from remvault.domain.commit_message import Operation, parse
+from remvault.domain.commit_message import Operation, operations, parse
 from remvault.domain.note import Note, parse_note
 from remvault.store.note_paths import is_note_path
 from remvault.store.repository import CommitFacts, GitRepository, RevisionNotFound
+from remvault.store.work_tree import run_git
 
 # A commit that touches more notes than this (an import, a merge) is told without naming each.
 _NAMED_AT_MOST = 50
@@ -91,12 +92,22 @@ def removed_notes(repository: GitRepository, prefix: str, *, start: str = "HEAD"
                 yield read_note(repository, path, before)
 
 
+def signatures(repository: GitRepository, commits: Sequence[str]) -> dict[str, str]:
+    """What git says of each commit's signature, as `%G?` of `git log` writes it; "N" for none. One call of git."""
+    asked = "\n".join(commits).encode() + b"\n"
+    arguments = ("log", "--no-walk=unsorted", "--stdin", "--format=%H %G?")
+    done = run_git(repository.tree.root, arguments, repository.environ, stdin=asked, check=False)
+    pairs = (line.split() for line in done.stdout.decode("ascii", "replace").splitlines())
+    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
+
+
 def _of_vault(repository: GitRepository, prefix: str, tip: str) -> Iterator[Entry]:
     for facts in repository.log(tip):
         changes = changes_of(repository, facts, prefix)
-        operation = parse(facts.message)
-        if operation is not None and changes:
-            yield _told(facts, operation, changes)
+        told = operations(facts.message)
+        if told and changes:
+            # A person's commit may hold several operations that were staged for it; the latest comes first.
+            yield from (_told(facts, operation, changes) for operation in reversed(told))
         elif any(is_note_path(path) for path in changes):
             yield _derived(repository, facts, changes)
 
@@ -113,18 +124,18 @@ def _of_note(
 
     names = [] if path is None else [path]
     for facts in repository.log(tip):
-        operation = parse(facts.message)
-        is_named = operation is not None and memory_id in (*operation.ids, *operation.supersedes)
+        told = operations(facts.message)
+        naming = [one for one in told if memory_id in (*one.ids, *one.supersedes)]
         touched = [name for name in names if _is_touched(facts, name, blob_at)]
-        if not touched and not is_named:
+        if not touched and not naming:
             continue
         changes = changes_of(repository, facts, prefix)
         for name in touched:
             source = renamed_from(repository, changes, name)
             if source is not None and source not in names:
                 names.append(source)
-        if operation is not None:
-            yield _told(facts, operation, changes)
+        if told:
+            yield from (_told(facts, operation, changes) for operation in reversed(naming or told))
         else:
             yield _derived(repository, facts, {name: changes[name] for name in changes if name in names})
 

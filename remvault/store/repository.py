@@ -206,3 +206,7 @@ class GitRepository(Protocol):
     def log(self, start: str) -> Iterator[CommitFacts]:
         """Commits from `start` backwards, newest first, no child after its parent on one line of history."""
         ...
+
+    def is_ancestor(self, older: str, newer: str) -> bool:
+        """Whether one commit is the other or one of its ancestors; False when one of them is not there."""
+        ...

@@ -31,9 +31,11 @@ from remvault.retrieval.view import View
 from remvault.store.note_paths import is_note_path
 from remvault.store.trees import DirectoryTree, Tree
 from remvault.surfaces.app import OpenVault
+from remvault.surfaces.exposing import record_exposures, record_search, record_show
 
 if TYPE_CHECKING:
     from remvault.domain.note import Note
+    from remvault.index.rows import NoteRow
     from remvault.store.ledger import Outcome
 
 
@@ -113,7 +115,10 @@ def search(
     options = search_options(
         vault, limit=limit, status=status, types=types, tags=tags, all_terms=all_terms, literal=literal
     )
-    return _search(vault.view(as_of), query, options, analyzer=vault.analyzer, provider=vault.provider)
+    found = _search(vault.view(as_of), query, options, analyzer=vault.analyzer, provider=vault.provider)
+    if as_of is None:
+        record_search(vault, found)
+    return found
 
 
 def search_options(
@@ -168,7 +173,7 @@ def surface(
 
     Without a budget the settings' `surface.max-chars` holds. Tokens are estimated at three characters each.
     """
-    return _surface(
+    surfaced = _surface(
         vault.view(as_of),
         prompt,
         budget_chars=surface_budget(vault, budget_chars, budget_tokens),
@@ -177,6 +182,9 @@ def surface(
         analyzer=vault.analyzer,
         provider=vault.provider,
     )
+    if as_of is None:
+        record_exposures(vault, surfaced, prompt)
+    return surfaced
 
 
 def surface_budget(vault: OpenVault, chars: int | None, tokens: int | None) -> int:
@@ -231,16 +239,29 @@ def show(vault: OpenVault, name: str, *, private: bool = False, as_of: str | Non
     tree: Tree = DirectoryTree(vault.root) if past is None else vault.tree_of(past.commit)
     data = tree.read(row.path)
     note = parse_note(row.path, data)
-    memory = memory_answer(
+    memory = _full(vault, view, row, note, start="HEAD" if past is None else past.commit)
+    if past is None:
+        record_show(vault, row.id)
+    return Shown(memory, data, tuple(view.labels(row)), note.problems)
+
+
+def memory_of(vault: OpenVault, view: View, row: NoteRow) -> dict[str, Any]:
+    """One memory of a view of the files in full, as answers have it."""
+    from remvault.domain.note import parse_note
+
+    return _full(vault, view, row, parse_note(row.path, DirectoryTree(vault.root).read(row.path)), start="HEAD")
+
+
+def _full(vault: OpenVault, view: View, row: NoteRow, note: Note, *, start: str) -> dict[str, Any]:
+    return memory_answer(
         to_record(note.memory),
         provider=vault.provider,
         path=row.path,
         committed=row.head_blob == note.blob,
         successors=view.successors(row),
-        updated=_updated(vault, row.path, "HEAD" if past is None else past.commit),
+        updated=_updated(vault, row.path, start),
         body=note.body,
     )
-    return Shown(memory, data, tuple(view.labels(row)), note.problems)
 
 
 def status(vault: OpenVault, *, settle: bool = True) -> Status:

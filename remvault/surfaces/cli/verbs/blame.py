@@ -28,7 +28,7 @@ def verb(ctx: typer.Context, name: MemoryName, as_json: Json = False) -> None:
         rows = [(one["field"], _short(one["value"]), _who(one, run.screen)) for one in answer["fields"]]
         blocks = [f"{run.screen.style(identity, 'cyan')}  {run.screen.style(title, 'bold')}", text.columns(rows)]
         for one in answer["body"]:
-            place = f"lines {one['from_line']}-{one['to_line']}"
+            place = _place(one["from_line"], one["to_line"])
             blocks.append(f"{place}  {_who(one, run.screen)}")
             blocks += [f"    {shown(line)}" for line in one["text"].split("\n")]
         return "\n".join(blocks)
@@ -49,3 +49,7 @@ def _short(value: Any) -> str:
         texts = [", ".join(f"{key}: {one}" for key, one in item.items() if one not in (None, [], "")) for item in value]
     line = one_line("; ".join(str(item) for item in texts))
     return line if len(line) <= _VALUE_CHARS else line[: _VALUE_CHARS - 1] + "…"
+
+
+def _place(first: int, last: int) -> str:
+    return f"line {first}" if first == last else f"lines {first}-{last}"
