@@ -62,7 +62,7 @@ def propose(
             ids = (min(first, second), max(first, second))
             if ids in found or ids in known:
                 continue
-            reason = contradiction(one, other)
+            reason = contradiction(one, other) if first < second else contradiction(other, one)
             if reason is not None:
                 found[ids] = reason
     return [Proposal(ids, reason) for ids, reason in sorted(found.items())]

@@ -41,8 +41,8 @@ class Past(Protocol):
         """When `holder` first said that it contradicts `other`."""
         ...
 
-    def retracted_at(self, row: NoteRow) -> datetime | None:
-        """Since when a retracted memory has been so; None when nobody can tell."""
+    def is_confirmed_since(self, upper: NoteRow, confirmed: datetime, lower: NoteRow) -> bool:
+        """Whether `upper` was confirmed after `lower` was retracted; False when nobody can tell."""
         ...
 
 
@@ -57,9 +57,9 @@ class NoPast:
         """Unknown."""
         return Opening(None)
 
-    def retracted_at(self, row: NoteRow) -> datetime | None:
+    def is_confirmed_since(self, upper: NoteRow, confirmed: datetime, lower: NoteRow) -> bool:
         """Unknown."""
-        return None
+        return False
 
 
 class Conflicts:
@@ -108,11 +108,7 @@ class Conflicts:
             return False
         record = self._view.snapshot.records([upper.path]).get(upper.path)
         confirmed = parse_moment(record["confirmed"]) if record and record["confirmed"] else None
-        if confirmed is None:
-            return True
-        retracted = self._past.retracted_at(lower)
-        # Times in notes and commits are whole seconds: a confirmation in the same one was made after all.
-        return retracted is None or confirmed < retracted.replace(microsecond=0)
+        return confirmed is None or not self._past.is_confirmed_since(upper, confirmed, lower)
 
     def _contradictions(self) -> list[Dispute]:
         said: dict[tuple[str, str], list[tuple[NoteRow, str]]] = {}

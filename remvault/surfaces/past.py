@@ -43,16 +43,18 @@ class VaultPast:
         since, is_outdated = self._known(name, lambda: self._find_opening(holder, other)) or (None, False)
         return Opening(since, is_outdated)
 
-    def retracted_at(self, row: NoteRow) -> datetime | None:
-        """Since when the memory is retracted: its commit's time; the file's own while it is not committed."""
-        found = self._known(f"retracted {row.path} {row.blob}", lambda: self._find_retraction(row))
+    def is_confirmed_since(self, upper: NoteRow, confirmed: datetime, lower: NoteRow) -> bool:
+        """Whether `upper` was confirmed after `lower` was retracted."""
+        name = f"confirmed {upper.path} {upper.blob} {lower.path} {lower.blob}"
+        found = self._known(name, lambda: self._find_confirmation(upper, confirmed, lower))
         if found is not None:
-            return parse_moment(found)
+            return bool(found)
+        # Not committed yet: the file's own time is all there is.
         try:
-            changed = (self._vault.root / row.path).stat().st_mtime
+            changed = (self._vault.root / lower.path).stat().st_mtime
         except OSError:
-            return None
-        return datetime.fromtimestamp(changed, self._vault.surroundings.now().tzinfo)
+            return False
+        return confirmed.timestamp() >= int(changed)
 
     def _find_opening(self, holder: NoteRow, other: NoteRow) -> tuple[str, bool] | None:
         from remvault.store.tenure import note_at, tenure
@@ -70,15 +72,19 @@ class VaultPast:
         ]
         return said.time.isoformat(), any(changed)
 
-    def _find_retraction(self, row: NoteRow) -> str | None:
-        from remvault.store.tenure import tenure
+    def _find_confirmation(self, upper: NoteRow, confirmed: datetime, lower: NoteRow) -> bool | None:
+        from remvault.store.tenure import note_at, tenure
 
-        if self._vault.repository is None:
+        repository, prefix = self._vault.repository, self._vault.prefix
+        if repository is None:
             return None
-        held = tenure(
-            self._vault.repository, self._vault.prefix, row.path, lambda note: note.memory.status == "retracted"
-        )
-        return held.time.isoformat() if held is not None else None
+        retracted = tenure(repository, prefix, lower.path, lambda note: note.memory.status == "retracted")
+        if retracted is None:
+            return None
+        # Times are whole seconds, so what the note said at the retraction tells apart what its time cannot.
+        then = note_at(repository, prefix, upper.path, retracted.commit)
+        said = parse_moment(then.memory.confirmed) if then is not None and then.memory.confirmed else None
+        return said != confirmed and confirmed.timestamp() >= int(retracted.time.timestamp())
 
     def _known(self, name: str, find: Callable[[], Any]) -> Any:
         """An answer from the caches, or found and kept; what is not committed yet is found anew each time."""
@@ -126,4 +132,4 @@ def _contradicts(note: Note, target: str | None) -> bool:
 def _is_sound(name: str, value: object) -> bool:
     if name.startswith("opening "):
         return isinstance(value, list) and len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], bool)
-    return isinstance(value, str)
+    return isinstance(value, bool)
