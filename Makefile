@@ -11,7 +11,7 @@ WORKERS ?= 2
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-whoosh3 lint format cases bench verify-package clean
+.PHONY: help demo test test-whoosh3 lint format cases audit bench verify-package clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -35,6 +35,9 @@ format: $(VENV)/.installed-test  ## rewrite the code in the project's style
 
 cases: $(VENV)/.installed-test  ## only the tests named after reported faults
 	$(BIN)/python -m pytest -n $(WORKERS) -k "$$(for n in 0 1 2 3 4 5 6 7 8 9; do printf 'test_r%s or ' $$n; done) test_case" $(ARGS)
+
+audit: $(VENV)/.installed-test  ## what an independent suite says of edits behind our back
+	@$(BIN)/python -m tests.audit $(ARGS)
 
 bench: $(VENV)/.installed-test  ## the figures, as ratios against peers in the same run
 	$(BIN)/python -m tests.bench $(ARGS)

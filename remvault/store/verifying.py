@@ -181,14 +181,22 @@ def compare_with_head(
         elif staged.get(path) == blob:
             findings.append(finding("RV610", f"{name} {what}: it is staged for a commit", path, severity="warning"))
         else:
-            findings.append(finding("RV611", f"{name} {what} than history says", path, hint=_HINTS[what]))
+            said, hint = _DIFFERS[what]
+            findings.append(finding("RV611", f"{name} {said}", path, hint=hint))
     return findings
 
 
-_HINTS = {
-    "is new": "commit it if it is yours, else remove it",
-    "is gone": "'git restore PATH' brings it back; 'remvault delete' removes a memory openly",
-    "has other bytes": "'git diff PATH' shows the change: commit it if it is yours, else 'git restore PATH'",
+# What is told, and what to do.
+_DIFFERS = {
+    "is new": ("is in no commit", "commit it if it is yours, else remove it"),
+    "is gone": (
+        "is gone, and no commit removed it",
+        "'git restore' brings it back; 'remvault delete' removes it openly",
+    ),
+    "has other bytes": (
+        "has other bytes than history holds",
+        "'git diff' shows the change: commit it if it is yours, else 'git restore' the file",
+    ),
 }
 
 

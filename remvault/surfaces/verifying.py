@@ -207,15 +207,18 @@ def _shown(vault: OpenVault, view: View, note: Note) -> str:
 
 
 def _path_shown(vault: OpenVault, view: View, path: str) -> str | None:
-    """How a path may be called: by its name where this context sees the note; a local-only note is not told of."""
+    """How a path may be called: by its name where this context sees the note, on disk or as HEAD has it.
+
+    A local-only note that HEAD does not have is not told of.
+    """
     from remvault.store.history import read_note
 
-    row = view.snapshot.rows.get(path)
-    if row is not None and row.is_local_only and row.head_blob is None:
-        return None
-    if row is not None and not row.is_local_only:
-        return path if view.sees(row) else _OUTSIDE
-    blob = vault.head_blobs().get(path)
-    if blob is None or not path.endswith(".md"):
+    if not path.endswith(".md"):
         return path
+    row = view.snapshot.rows.get(path)
+    if row is not None and view.sees(row):
+        return path
+    blob = vault.head_blobs().get(path)
+    if blob is None:
+        return None if row is not None and row.is_local_only else _OUTSIDE
     return path if view.sees(row_of(vault, read_note(vault.history, path, blob))) else _OUTSIDE

@@ -1,0 +1,1 @@
+"""What an independent suite says of the vault's integrity at rest; `make audit` prints it."""
