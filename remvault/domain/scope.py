@@ -20,7 +20,8 @@ def _project_fault(scope_id: str) -> str | None:
 
 
 def _branch_fault(scope_id: str) -> str | None:
-    return None if PROJECT_ID.match(scope_id.partition("@")[0]) else "is no branch id: write project@branch"
+    project, _, branch = scope_id.partition("@")
+    return None if PROJECT_ID.match(project) and branch else "is no branch id: write project@branch"
 
 
 @dataclass(frozen=True, slots=True)

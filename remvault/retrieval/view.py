@@ -85,6 +85,10 @@ class View:
     def notices(self) -> tuple[str, ...]:
         """What a person should hear besides the answer: about the index, skipped files and broken notes."""
         said = [*self.snapshot.notices, *(f"{one.path}: {one.message}" for one in self.snapshot.skipped)]
+        if "project" not in self.context.ids and any(
+            key.startswith("project:") for key in self.snapshot.owner_counts()
+        ):
+            said.append(f"no project is known here, so theirs stay closed: {SCOPES.row('project').advice}")
         broken = sum(not row.is_valid for row in self.snapshot.flawed_rows() if self.sees(row))
         if broken:
             what = "1 note has errors" if broken == 1 else f"{broken:,} notes have errors"

@@ -108,3 +108,44 @@ def test_any_remote_is_host_and_path_or_none(url: str) -> None:
     found = normalise_remote(url)
 
     assert found is None or ("/" in found and not found.startswith("/"))
+
+
+HOSTS = st.from_regex(r"[a-z][a-z0-9-]{0,5}(\.[a-z]{2,3}){1,2}", fullmatch=True)
+PARTS = st.lists(st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,5}[A-Za-z0-9_]", fullmatch=True), min_size=1, max_size=3)
+USERS = st.sampled_from(["", "git@", "dana:word@", "dana@corp.example:wo:rd@"])
+
+
+@st.composite
+def spellings(draw: st.DrawFn, host: str, path: str) -> str:
+    """One of the ways in which people and hosts write the address of one repository."""
+    written = "".join(draw(st.sampled_from([char.lower(), char.upper()])) for char in host)
+    path = path.replace("/", draw(st.sampled_from(["/", "//"])))
+    ending = draw(st.sampled_from(["", ".git", "/", ".git/"]))
+    blank = draw(st.sampled_from(["", " ", "\n"]))
+    if draw(st.booleans()):
+        user, slash = draw(st.sampled_from(["", "git@", "dana@"])), draw(st.sampled_from(["", "/"]))
+        return f"{user}{written}:{slash}{path}{ending}{blank}"
+    scheme, port = (
+        draw(st.sampled_from(["https", "ssh", "git", "HTTP", "git+ssh"])),
+        draw(st.sampled_from(["", ":2222"])),
+    )
+    return f"{blank}{scheme}://{draw(USERS)}{written}{port}/{path}{ending}{blank}"
+
+
+@given(st.data(), HOSTS, PARTS)
+def test_every_spelling_of_one_remote_is_one_place(data: st.DataObject, host: str, parts: list[str]) -> None:
+    path = "/".join(part.removesuffix(".git") for part in parts)
+    first, second = (data.draw(spellings(host, path)) for _ in range(2))
+
+    assert normalise_remote(first) == normalise_remote(second) == f"{host}/{path}"
+    assert normalise_remote(f"https://{host}/{path}") == f"{host}/{path}"  # what was normalised stays as it is
+
+
+@given(st.data(), HOSTS, HOSTS, PARTS, PARTS)
+def test_different_remotes_never_become_one(
+    data: st.DataObject, host: str, other_host: str, parts: list[str], other_parts: list[str]
+) -> None:
+    one, two = "/".join(parts).removesuffix(".git"), "/".join(other_parts).removesuffix(".git")
+    first, second = data.draw(spellings(host, one)), data.draw(spellings(other_host, two))
+
+    assert (normalise_remote(first) == normalise_remote(second)) == ((host, one) == (other_host, two))
