@@ -7,6 +7,7 @@ Leaves alone: where the ids come from (`domain.context`).
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import overload
@@ -53,6 +54,10 @@ class ScopeTable(Sequence[str]):
 
     def __contains__(self, name: object) -> bool:
         return name in self._names
+
+    def index(self, name: object, start: int = 0, stop: int = sys.maxsize) -> int:
+        """Where a scope stands, 0 for the narrowest; raises ValueError for an unknown one."""
+        return self._names.index(name, start, stop)
 
     def row(self, name: str) -> Scope:
         """The row of a known scope; raises ValueError for an unknown one."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from remvault.config import Settings, load_settings
+from remvault.config import Settings
 from remvault.domain.actors import Author
 from remvault.domain.context import ContextFacts, resolve_context
 from remvault.domain.memory import ACTOR
@@ -22,6 +22,8 @@ from remvault.errors import UsageError, UserError
 from remvault.store.layout import VaultPlace, find_vault
 from remvault.store.state import State, open_state, workspace_id
 from remvault.store.work_tree import WorkTree, find_work_tree, git_config, head
+from remvault.surfaces.listed import named_provider
+from remvault.surfaces.settings_files import vault_settings as vault_settings
 from remvault.surfaces.surroundings import Surroundings as Surroundings
 
 if TYPE_CHECKING:
@@ -332,7 +334,8 @@ def open_vault(
     """Open a vault.
 
     Args:
-        vault: its folder; None finds it from the environment or the current folder upwards.
+        vault: its folder, or the name of a provider that the user's settings list; None finds it from the environment
+            or the current folder upwards.
         context: ids by scope, or texts `SCOPE=ID`, that replace what would be resolved.
         actor: `user:NAME`, `agent:NAME` or `tool:NAME`; None takes the environment's, else git's identity.
         options: settings by name that beat every file.
@@ -343,49 +346,21 @@ def open_vault(
         NoVault, SettingError, UsageError: when there is none, or what was given cannot be.
     """
     around = surroundings or Surroundings.of_process()
+    listed = named_provider(vault, around) if vault else None
+    named = Path(vault).expanduser() if vault else None
     place = find_vault(
         around.cwd,
-        explicit=Path(vault).expanduser() if vault else None,
+        explicit=listed.root if listed is not None else named,
         variable=around.environ.get("REMVAULT_VAULT"),
         user_data=around.user_data,
     )
     settings = vault_settings(place.root, around, options)
+    if listed is not None and not listed.is_writable and settings.read_only_reason is None:
+        settings = replace(settings, read_only_reason=listed.why_read_only)
     given = [f"{scope}={one}" for scope, one in context.items()] if isinstance(context, Mapping) else context
     return OpenVault.at(
         place, settings, around, context=given, actor=actor, hook_session=hook_session, progress=progress
     )
-
-
-def vault_settings(root: Path, around: Surroundings, options: Mapping[str, str] | None = None) -> Settings:
-    """Read and combine every source of settings for one vault."""
-    vault_file, user_file = root / "remvault.toml", user_settings_path(around)
-    return load_settings(
-        vault_toml=read_optional(vault_file),
-        vault_source=str(vault_file),
-        user_toml=read_optional(user_file),
-        user_source=str(user_file),
-        environ=around.environ,
-        options=options,
-    )
-
-
-def user_settings_path(surroundings: Surroundings) -> Path:
-    """Where the user's own settings lie."""
-    return surroundings.user_config / "config.toml"
-
-
-def read_optional(path: Path) -> str | None:
-    """A file's text, None when there is none.
-
-    Raises:
-        UserError: when it is there but cannot be read as UTF-8.
-    """
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeDecodeError) as err:
-        raise UserError(f"{path} cannot be read: {err}", hint="mend or remove it") from err
 
 
 def _actor(given: str | None, around: Surroundings, git_values: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from remvault.domain.commit_message import one_line
 from remvault.errors import RemvaultError
@@ -25,11 +25,13 @@ from remvault.retrieval.search import Hit, SearchAnswer, SearchOptions
 from remvault.retrieval.search import search as _search
 from remvault.retrieval.surfacing import OVERSAMPLE, Surfaced, item_of, texts_of
 from remvault.store.layout import find_vault
-from remvault.store.vault import Written
 from remvault.surfaces import reading
 from remvault.surfaces.app import OpenVault, vault_settings
 from remvault.surfaces.exposing import record_exposures, record_found
 from remvault.surfaces.listed import Listed, ProviderRefused, listed_providers, others
+
+if TYPE_CHECKING:
+    from remvault.store.vault import Written
 
 # A provider that says nothing for so long is left out of the answer. Building the index of a new vault of ten thousand
 # notes takes about as long; one that needs more is told to be indexed once by hand.
@@ -69,7 +71,8 @@ class VaultProvider:
 
     def get(self, name: str) -> Mapping[str, Any]:
         """One memory with its body; raises MemoryNotFound, AmbiguousName."""
-        return dict(reading.show(self._vault, name).memory) | {"provider": self.name}
+        view = self._vault.view()
+        return reading.memory_of(self._vault, view, self._vault.find(name, view)) | {"provider": self.name}
 
     def new(self, title: str, **fields: Any) -> Written:
         """Write a memory; see `writing.new`."""
@@ -97,9 +100,8 @@ class VaultProvider:
 
     def _writable(self) -> OpenVault:
         if not self._is_writable:
-            raise ProviderRefused(
-                self.name, "it is listed for reading only", hint=f"set write = true below [providers.{self.name}]"
-            )
+            hint = f"set write = true below [providers.{self.name}] in your own settings file"
+            raise ProviderRefused(self.name, "it is listed for reading only", hint=hint)
         return self._vault
 
 
@@ -219,7 +221,7 @@ def surface_all(
     )
     ranks = {key: rank for rank, key in enumerate(hits, 1)}
     shown = [((item.provider, item.id), hits[item.provider, item.id].offer) for item, _ in packed.items]
-    # Exposures are kept by the vault that was asked: of the others nothing is written.
+    # Exposures are kept by the vault we are in: of the others nothing is written.
     own = tuple((ranks[key], offer) for key, offer in shown if key[0] == vault.provider and isinstance(offer, Hit))
     surfaced = Surfaced(packed, (*notices, *asked.notices), own)
     record_exposures(vault, surfaced, prompt)

@@ -10,6 +10,8 @@ from pathlib import Path
 from remvault.config import Settings
 from remvault.errors import UserError
 from remvault.store.layout import VAULT_FILE
+from remvault.surfaces.settings_files import user_settings
+from remvault.surfaces.surroundings import Surroundings
 
 
 class ProviderRefused(UserError):
@@ -45,6 +47,18 @@ class Listed:
             raise ProviderRefused(self.name, f"path {self.path!r} is relative", hint=hint)
         resolved = Path(os.path.realpath(place))
         return resolved.parent if resolved.name == VAULT_FILE else resolved
+
+    @property
+    def why_read_only(self) -> str:
+        """What to say to a write where none is allowed."""
+        return f"provider {self.name} is listed for reading only: set write = true below [providers.{self.name}]"
+
+
+def named_provider(name: str, around: Surroundings) -> Listed | None:
+    """The listed provider that `--vault NAME` means; None when there is none or a folder is called so."""
+    if "/" in name or "\\" in name or (around.cwd / name).exists():
+        return None
+    return next((one for one in listed_providers(user_settings(around)) if one.name == name), None)
 
 
 def listed_providers(settings: Settings) -> list[Listed]:

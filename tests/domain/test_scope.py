@@ -13,7 +13,7 @@ IDS = st.text(st.sampled_from("ab:/ "), max_size=4)
 
 def test_scopes_are_ordered_from_the_narrowest() -> None:
     assert [breadth(scope) for scope in SCOPES] == list(range(8))
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="not in tuple"):
         breadth("planet")
 
 

@@ -66,7 +66,8 @@ def test_several_operations_are_all_told_and_read_back(code: Path, cli: Cli) -> 
     assert whole is not None
     assert (whole.op, whole.ids, whole.actor) == ("edit", (first, second), "user:Dana")
     entries = cli("log", "--json", cwd=code).json["entries"]
-    assert [(one["op"], one["ids"]) for one in entries[:3]] == [("update", [first]), ("new", [second]), ("new", [first])]
+    told = [(one["op"], one["ids"]) for one in entries[:3]]
+    assert told == [("update", [first]), ("new", [second]), ("new", [first])]
     mine = cli("log", first, "--json", cwd=code).json["entries"]
     assert [(one["op"], one["commit"]) for one in mine] == [("update", mine[0]["commit"]), ("new", mine[0]["commit"])]
 
