@@ -30,7 +30,7 @@ def verb(
     as_json: Json = False,
 ) -> None:
     """Find the memories that answer a query, within the active context."""
-    from remvault.surfaces import reading
+    from remvault.surfaces import fusing, reading
 
     run = of(ctx)
     vault = run.open(as_json)
@@ -38,7 +38,7 @@ def verb(
     if private and as_of is not None:
         raise UsageError("--private and --as-of go alone", hint="local-only notes have no history")
     hidden = reading.search_private(vault, words) if private else []
-    found = reading.search(
+    found = fusing.search_all(
         vault,
         words,
         limit=limit,

@@ -30,11 +30,11 @@ def verb(
 ) -> None:
     """Show the memories that matter for a prompt, as one bounded block."""
     from remvault.retrieval.packing import CHARS_PER_TOKEN
-    from remvault.surfaces import reading
+    from remvault.surfaces import fusing
 
     run = of(ctx)
     vault = run.open(as_json)
-    surfaced = reading.surface(
+    surfaced = fusing.surface_all(
         vault, read_text(prompt), budget_chars=budget_chars, budget_tokens=budget_tokens, form=form.value, as_of=as_of
     )
     run.tell(surfaced.notices)
