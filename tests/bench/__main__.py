@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.bench import index_bench, process_bench
+from tests.bench import index_bench, process_bench, providers_bench
 from tests.bench.figures import Figure
 from tests.bench.frontmatter_bench import measure as measure_edits
 from tests.bench.vault_generator import generate
@@ -34,6 +34,7 @@ def figures(base: Path, *, notes: int, large: int, runs: int) -> Iterator[Figure
         git(folder, "commit", "-qm", "notes", env=env)
         yield from process_bench.commit_in_process(folder, f"{large:,}", env, runs=max(runs // 2, 3))
     yield from index_bench.figures(base / "index", notes=notes, runs=runs)
+    yield from providers_bench.figures(base / "providers", env, notes=notes, runs=runs)
     edits = measure_edits(notes=notes if runs > 5 else 500)
     said = f"{edits['edits']:,} edits: {edits['wrong']} wrong, {edits['refused']} notes refused, {edits['edit_us']} µs"
     yield Figure("frontmatter edit changes its own line only", said, "0 wrong", edits["wrong"] == 0)
