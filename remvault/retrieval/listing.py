@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from remvault.domain.moments import parse_moment
@@ -11,7 +11,7 @@ from remvault.retrieval.answers import memory_answer
 from remvault.retrieval.lifecycle import Stage
 from remvault.retrieval.view import View, last_known
 
-Sort = Literal["recent", "title"]
+Sort = Literal["recent", "surfaced", "title"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +24,7 @@ class ListOptions:
     tags: Collection[str] = ()  # all of them
     scopes: Collection[str] = ()
     tiers: Collection[str] = ()
+    surfaced: Mapping[str, str] = field(default_factory=dict)  # id: when last, in UTC to the second, for that order
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,10 @@ class Listing:
 
 
 def list_memories(view: View, options: ListOptions, *, provider: str) -> Listing:
-    """List visible memories: newest knowledge first, or by title; ties by path."""
+    """List visible memories: newest knowledge first, last surfaced first, or by title; ties by path.
+
+    What was never surfaced stands behind what was, newest knowledge first.
+    """
     rows = [row for row in view.visible() if view.stage(row) in options.stages]
     rows = [row for row in rows if not options.types or row.type in options.types]
     records = view.snapshot.records([row.path for row in rows])
@@ -58,6 +62,8 @@ def list_memories(view: View, options: ListOptions, *, provider: str) -> Listing
         kept.sort(key=lambda pair: (pair[1]["title"] or "").casefold())
     else:
         kept.sort(key=lambda pair: known_since(pair[1]), reverse=True)
+    if options.sort == "surfaced":
+        kept.sort(key=lambda pair: options.surfaced.get(pair[0].id or "", ""), reverse=True)
     memories = []
     for row, record in kept:
         memory = memory_answer(

@@ -55,3 +55,8 @@ def note_at(repository: GitRepository, prefix: str, path: str, commit: str) -> N
     """The note at `path` as a commit has it."""
     blob = repository.blob_at(commit, prefix + path)
     return None if blob is None else parse_note(path, repository.read_blob(blob))
+
+
+def follows(repository: GitRepository, commit: str, earlier: str) -> bool:
+    """Whether a commit was made on top of another one, at whatever distance."""
+    return commit != earlier and any(facts.id == earlier for facts in repository.log(commit))

@@ -3,8 +3,8 @@
 Owns: the file of lines, appending from many processes at once, keeping it small, reading it.
 Leaves alone: when something is worth a line (surfaces.exposing), what activation makes of it (domain.activation).
 
-A line is added by one write in append mode, so processes need no lock. Compaction renames the file first: whoever was
-just writing to it sees that and writes once more. A line that is there twice counts once.
+A line is added by one write in append mode, so writers do not wait for each other. Compaction renames the file first:
+whoever comes too late sees that and writes to the new one. A line that is there twice counts once.
 """
 
 from __future__ import annotations
@@ -24,11 +24,17 @@ from remvault.domain.moments import format_moment, parse_moment
 from remvault.store.files import SaveFailed, read_regular
 from remvault.store.state import State
 
+try:
+    import fcntl
+except ImportError:  # Windows, where an open file cannot be renamed at all, and so compaction finds another moment
+    fcntl = None  # type: ignore[assignment]
+
 KINDS = ("shown", "found", "recall")  # surfaced by itself; among the hits of a search; read or rated on purpose
 MAX_BYTES = 512 * 1024
 RECALLS_KEPT = 8  # a memory; older ones weigh next to nothing
 _FOUND_KEPT = 50
 _LEFT_OVER_S = 60
+_ATTEMPTS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +104,7 @@ class Usage:
             return
         data = b"".join(_line(use) for use in uses)
         with suppress(OSError):
-            for _ in range(3):
+            for _ in range(_ATTEMPTS):
                 if self._append(data):
                     break
             if self._file.stat().st_size > MAX_BYTES:
@@ -118,13 +124,16 @@ class Usage:
         return found
 
     def _append(self, data: bytes) -> bool:
-        """Add to the file and say whether it still had its name then."""
+        """Add to the file in one write; False when it was renamed before we had it."""
         assert self._file is not None
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
         handle = os.open(self._file, flags, 0o600)
         try:
+            _hold(handle, shared=True)
+            if not os.path.samestat(os.fstat(handle), self._file.stat()):
+                return False
             os.write(handle, data)
-            return os.path.samestat(os.fstat(handle), self._file.stat())
+            return True
         except FileNotFoundError:
             return False
         finally:
@@ -150,11 +159,27 @@ class Usage:
             with suppress(FileNotFoundError):
                 file.rename(part)
                 claimed.append(part)
+                _wait_for_writers(part)
         lines = dict.fromkeys(line for part in claimed for line in _lines(part))
         data = b"".join(_shortened(use for use in map(_use, lines) if use is not None))
-        if claimed and self._append(data):
+        if claimed and any(self._append(data) for _ in range(_ATTEMPTS)):
             for part in claimed:
                 part.unlink(missing_ok=True)
+
+
+def _hold(handle: int, *, shared: bool) -> None:
+    """Lock an open file against its compaction, or against its writers; the lock ends with the handle."""
+    if fcntl is not None:
+        fcntl.flock(handle, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+
+
+def _wait_for_writers(part: Path) -> None:
+    """Wait for those who were about to write when the file was renamed; whoever comes later sees that it was."""
+    handle = os.open(part, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0))
+    try:
+        _hold(handle, shared=False)
+    finally:
+        os.close(handle)
 
 
 def of_memory(state: State | None, memory_id: str) -> MemoryUsage:

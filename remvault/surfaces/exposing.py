@@ -100,3 +100,9 @@ def usage_of(vault: OpenVault, ids: Collection[str]) -> dict[str, MemoryUsage]:
     """The usage of these memories; the caller names only those that its context may see."""
     by_id = Usage(vault.state).by_memory()
     return {one: by_id.get(one, MemoryUsage()) for one in ids}
+
+
+def last_surfaced(vault: OpenVault) -> dict[str, str]:
+    """When each memory was last surfaced here, by id, in UTC; of all scopes."""
+    by_id = Usage(vault.state).by_memory()
+    return {one: used.last_surfaced for one, used in by_id.items() if used.last_surfaced is not None}

@@ -31,7 +31,7 @@ from remvault.retrieval.view import View
 from remvault.store.note_paths import is_note_path
 from remvault.store.trees import DirectoryTree, Tree
 from remvault.surfaces.app import OpenVault
-from remvault.surfaces.exposing import record_exposures, record_search, record_show
+from remvault.surfaces.exposing import last_surfaced, record_exposures, record_search, record_show
 
 if TYPE_CHECKING:
     from remvault.domain.note import Note
@@ -213,7 +213,15 @@ def list_memories(
     _refuse_unknown("type", types, TYPES)
     _refuse_unknown("scope", scopes, SCOPES)
     _refuse_unknown("tier", tiers, TIERS)
-    options = ListOptions(sort=sort, stages=(status,), types=types, tags=tags, scopes=scopes, tiers=tiers)
+    options = ListOptions(
+        sort=sort,
+        stages=(status,),
+        types=types,
+        tags=tags,
+        scopes=scopes,
+        tiers=tiers,
+        surfaced=last_surfaced(vault) if sort == "surfaced" else {},
+    )
     return _list(vault.view(as_of), options, provider=vault.provider)
 
 

@@ -15,12 +15,15 @@ class Order(StrEnum):
     """What comes first."""
 
     by_recency = "recent"
+    by_surfacing = "surfaced"
     by_title = "title"
 
 
 def verb(
     ctx: typer.Context,
-    sort: Annotated[Order, typer.Option(help="Newest knowledge first, or by title")] = Order.by_recency,
+    sort: Annotated[
+        Order, typer.Option(help="Newest knowledge first, last surfaced first, or by title")
+    ] = Order.by_recency,
     types: Annotated[list[str] | None, typer.Option("--type", help="Only this type, repeatable")] = None,
     tags: Annotated[list[str] | None, typer.Option("--tag", help="Only with this tag, repeatable")] = None,
     scopes: Annotated[list[str] | None, typer.Option("--scope", help="Only this scope, repeatable")] = None,
