@@ -17,8 +17,8 @@ from remvault.domain.memory import Memory
 from remvault.domain.note import Note
 from remvault.domain.records import to_record
 
-# Told by a change of its own kind rather than as a field; `id` never changes, it pairs the two sides.
-_TOLD_APART = frozenset({"id", "scope", "scope_id", "status", "confirmed", "supersedes", "superseded_by", "relations"})
+# Told by a change of its own kind rather than as a field.
+_TOLD_APART = frozenset({"scope", "scope_id", "status", "confirmed", "supersedes", "superseded_by", "relations"})
 _STATUS_KINDS = {"retracted": "retracted", "archived": "archived"}
 
 
@@ -184,9 +184,9 @@ def _fields(old: Memory, new: Memory) -> Iterator[Change]:
 
 def _links(old: Note, new: Note) -> Iterator[Change]:
     before, after = _edges(old), _edges(new)
-    for kind, target in after.keys() - before.keys():
+    for kind, target in sorted(after.keys() - before.keys()):
         yield Change("link-added", kind, new=target)
-    for kind, target in before.keys() - after.keys():
+    for kind, target in sorted(before.keys() - after.keys()):
         yield Change("link-removed", kind, new=target)
     for edge in sorted(before.keys() & after.keys()):
         if before[edge] != after[edge]:
