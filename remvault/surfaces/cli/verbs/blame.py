@@ -31,7 +31,7 @@ def verb(ctx: typer.Context, name: MemoryName, as_json: Json = False) -> None:
             place = _place(one["from_line"], one["to_line"])
             blocks.append(f"{place}  {_who(one, run.screen)}")
             blocks += [f"    {shown(line)}" for line in one["text"].split("\n")]
-        return "\n".join(blocks)
+        return "\n".join(block for block in blocks if block)
 
     run.screen.answer(answer, as_text)
 
