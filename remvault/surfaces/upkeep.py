@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from remvault.domain.ids import memory_id
-from remvault.domain.problems import Problem
+from remvault.domain.problems import Problem, with_severities
+from remvault.domain.rules import note_problems
 from remvault.errors import UsageError, UserError
 from remvault.store.checking import Checked, check_tree, repairs
 from remvault.store.trees import CommitTree, DirectoryTree, StagedTree, Tree
@@ -57,6 +58,7 @@ def check(
     *,
     staged: bool = False,
     rev: str | None = None,
+    private: bool = False,
     fix: bool = False,
     dry_run: bool = False,
 ) -> Report:
@@ -66,13 +68,16 @@ def check(
         paths: files or folders to report on; empty means the whole vault.
         staged: judge what the next commit would hold, and report on what it changes.
         rev: judge a commit.
+        private: judge the local-only notes of this context instead; for persons only.
         fix: first repair what is mechanical, one commit a note.
 
     Raises:
         UsageError: for a fix of anything but the files on disk, or two things to judge at once.
     """
-    if (staged and rev) or (fix and (staged or rev)):
-        raise UsageError("--staged, --rev and --fix go alone", hint="check one thing at a time")
+    if sum(map(bool, (staged, rev, private))) > 1 or (fix and (staged or rev or private)):
+        raise UsageError("--staged, --rev, --private and --fix go alone", hint="check one thing at a time")
+    if private:
+        return _check_private(vault)
     only = _chosen(vault, paths)
     if staged:
         return _report(_checked(vault, StagedTree(_git(vault), vault.prefix), _both(only, _staged_changes(vault))))
@@ -119,6 +124,22 @@ def _checked(vault: OpenVault, tree: Tree, only: Callable[[str], bool]) -> Check
 
 def _report(checked: Checked, fixed: Sequence[Written] = ()) -> Report:
     return Report(checked.problems, len(checked.notes), tuple(fixed))
+
+
+def _check_private(vault: OpenVault) -> Report:
+    """The rules for single notes, over the local-only notes of this context and those whose owner cannot be read."""
+    from remvault.retrieval.private_notes import FOLDER, private_notes
+    from remvault.surfaces.addressing import persons_only
+
+    persons_only(vault)
+    seen = vault.context.owners() | {None}
+    notes = [note for note in private_notes(vault.private_folder) if note.owner in seen]
+    found: list[Problem] = []
+    for note in notes:
+        place = vault.private_folder / note.path.removeprefix(f"{FOLDER}/")
+        path = note.path if place.is_relative_to(vault.root) else str(place)
+        found += [replace(one, path=path) for one in note_problems(note, is_embedded=vault.is_embedded)]
+    return Report(tuple(with_severities(found, vault.settings.rules)), len(notes))
 
 
 def _git(vault: OpenVault) -> Any:

@@ -25,9 +25,17 @@ class ReportFormat(StrEnum):
 def verb(
     ctx: typer.Context,
     paths: Annotated[list[Path] | None, typer.Argument(metavar="[PATH...]", help="Report on these only")] = None,
-    staged: Annotated[bool, typer.Option("--staged", help="Judge the staged notes, and report on those the next commit changes")] = False,
+    staged: Annotated[
+        bool, typer.Option("--staged", help="Judge the staged notes, and report on those the next commit changes")
+    ] = False,
     rev: Annotated[str | None, typer.Option(metavar="REV", help="Judge a commit")] = None,
-    fix: Annotated[bool, typer.Option("--fix", help="First repair what is mechanical; only notes that were committed are committed again")] = False,
+    private: Annotated[bool, typer.Option("--private", help="Judge your local-only notes instead")] = False,
+    fix: Annotated[
+        bool,
+        typer.Option(
+            "--fix", help="First repair what is mechanical; only notes that were committed are committed again"
+        ),
+    ] = False,
     form: Annotated[ReportFormat, typer.Option("--format", help="How the report is written")] = ReportFormat.text,
     dry_run: DryRun = False,
     as_json: Json = False,
@@ -37,7 +45,7 @@ def verb(
 
     run = of(ctx)
     vault = run.open(as_json or form is ReportFormat.json)
-    report = upkeep.check(vault, paths or (), staged=staged, rev=rev, fix=fix, dry_run=dry_run)
+    report = upkeep.check(vault, paths or (), staged=staged, rev=rev, private=private, fix=fix, dry_run=dry_run)
     for written in report.fixed:
         run.screen.say(f"{'would fix' if dry_run else 'fixed'} {written.path}")
 
