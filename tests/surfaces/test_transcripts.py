@@ -32,7 +32,7 @@ def _entropy() -> Callable[[int], bytes]:
 
 def _normal(text: str, home: Path) -> str:
     text = text.replace(str(home), "/home/dana")
-    text = re.sub(r"\b[0-9a-f]{40}\b|(?<!m-)\b[0-9a-f]{10}\b(?=  |$|,)", "<commit>", text, flags=re.MULTILINE)
+    text = re.sub(r"\b[0-9a-f]{40}\b|(?<!m-)\b[0-9a-f]{10}\b(?=  |$|,|\))", "<commit>", text, flags=re.MULTILINE)
     return re.sub(r"\bw-[0-9a-z]{10}\b", "w-<workspace>", text)
 
 
