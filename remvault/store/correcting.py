@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC
 from typing import Any
 
 from remvault.domain import corrections
@@ -40,14 +41,17 @@ class Cleared:
 
 def confirm(vault: Vault, path: str, act: Act) -> Written:
     """Say that a memory was found to be still true now."""
-    return _edit(vault, path, act, "confirm", lambda text, _: corrections.confirmed(text, format_moment(act.now)))
+    return confirm_same(vault, path, {}, act)
 
 
 def confirm_same(vault: Vault, path: str, fields: Mapping[str, Value], act: Act) -> Written:
     """Confirm a memory whose text was written again, and apply what the new writing brings (`corrections.BROUGHT`)."""
 
     def edit(text: str, memory: Memory) -> str:
-        return corrections.confirmed(corrections.brought(text, memory, fields), format_moment(act.now))
+        now = format_moment(act.now)
+        if memory.confirmed == now:  # somebody did so within the same second: each of them is on record
+            now = act.now.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+        return corrections.confirmed(corrections.brought(text, memory, fields), now)
 
     return _edit(vault, path, act, "confirm", edit)
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from remvault.domain.blobs import blob_id
 from remvault.domain.note import Note
 from remvault.errors import GitError
-from remvault.store.committing import STAGED, Committer, Outcome
+from remvault.store.committing import Committer, Outcome
 from remvault.store.ledger import FileChange, Ledger
 from remvault.store.pending import UNKNOWN, PendingChange, PendingOperation
 from remvault.store.saving import place, save, verify

@@ -22,6 +22,9 @@ def test_help_names_every_verb(cli: Cli) -> None:
     assert all(f"  {verb} " in text for verb in VERBS)
 
 
+CORRECTING = ("confirm", "retract", "archive", "restore", "delete", "link", "unlink", "clear", "undo")
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_help_and_json(verb: str, cli: Cli) -> None:
     assert "Usage: remvault" in cli(verb, "--help").out
@@ -32,8 +35,9 @@ def test_every_verb_takes_json_and_every_writing_verb_a_dry_run() -> None:
     takes = {name: {spelling.split(" ")[0] for spelling, _ in options(verb)} for name, verb in built.items()}
 
     assert [name for name, spellings in takes.items() if "--json" not in spellings] == []
-    writing = {"new", "set", "unset", "supersede", "init", "check"}
+    writing = {"new", "set", "unset", "edit", "supersede", "init", "check", *CORRECTING}
     assert [name for name in writing if "--dry-run" not in takes[name]] == []
+    assert [name for name in ("edit", "supersede", *CORRECTING) if "--reason" not in takes[name]] == []
 
 
 def test_no_arguments_is_a_usage_error_with_help(cli: Cli) -> None:
