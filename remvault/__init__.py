@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from remvault.errors import UsageError as UsageError
     from remvault.errors import UserError as UserError
     from remvault.retrieval.listing import Listing as Listing
+    from remvault.retrieval.providers import MemoryProvider as MemoryProvider
+    from remvault.retrieval.providers import MutableProvider as MutableProvider
     from remvault.retrieval.search import Hit as Hit
     from remvault.retrieval.search import SearchAnswer as SearchAnswer
     from remvault.retrieval.surfacing import Surfaced as Surfaced
@@ -55,7 +57,12 @@ if TYPE_CHECKING:
     from remvault.surfaces.correcting import restore as restore
     from remvault.surfaces.correcting import retract as retract
     from remvault.surfaces.correcting import unlink as unlink
+    from remvault.surfaces.fusing import FusedAnswer as FusedAnswer
+    from remvault.surfaces.fusing import open_providers as open_providers
+    from remvault.surfaces.fusing import search_all as search_all
+    from remvault.surfaces.fusing import surface_all as surface_all
     from remvault.surfaces.making import init as init
+    from remvault.surfaces.naming import set_context as set_context
     from remvault.surfaces.reading import list_memories as list_memories
     from remvault.surfaces.reading import search as search
     from remvault.surfaces.reading import show as show
@@ -87,6 +94,8 @@ _HOMES: dict[str, str] = {
     "UsageError": "errors",
     "UserError": "errors",
     "Listing": "retrieval.listing",
+    "MemoryProvider": "retrieval.providers",
+    "MutableProvider": "retrieval.providers",
     "Hit": "retrieval.search",
     "SearchAnswer": "retrieval.search",
     "Surfaced": "retrieval.surfacing",
@@ -112,7 +121,12 @@ _HOMES: dict[str, str] = {
     "restore": "surfaces.correcting",
     "retract": "surfaces.correcting",
     "unlink": "surfaces.correcting",
+    "FusedAnswer": "surfaces.fusing",
+    "open_providers": "surfaces.fusing",
+    "search_all": "surfaces.fusing",
+    "surface_all": "surfaces.fusing",
     "init": "surfaces.making",
+    "set_context": "surfaces.naming",
     "list_memories": "surfaces.reading",
     "search": "surfaces.reading",
     "show": "surfaces.reading",
