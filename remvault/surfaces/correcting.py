@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from remvault.retrieval.view import View
 
 _RESTORE = "'remvault restore' makes it active again"
+_ACCEPT = "'remvault set ID status=active' accepts it"
 
 
 class NotStanding(UserError):
@@ -100,7 +101,7 @@ def confirm(
     if meant.stage == "superseded":
         raise NotStanding(meant.id, "superseded", _instead("confirm", meant.heads()))
     if meant.stage not in ("active", "expired"):
-        raise NotStanding(meant.id, meant.stage, _RESTORE)
+        raise NotStanding(meant.id, meant.stage, _ACCEPT if meant.stage == "candidate" else _RESTORE)
     written = correcting.confirm(vault.vault, meant.path, vault.act(reason=reason, dry_run=dry_run))
     return _noting(written, _expired(meant))
 
@@ -151,7 +152,7 @@ def restore(
     if meant.stage == "superseded":
         raise NotStanding(meant.id, "superseded", _instead("retract or supersede", meant.heads()))
     if meant.stage == "candidate":
-        raise NotStanding(meant.id, "a candidate", "'remvault set ID status=active' accepts it")
+        raise NotStanding(meant.id, "candidate", _ACCEPT)
     written = correcting.restore(vault.vault, meant.path, vault.act(reason=reason, dry_run=dry_run))
     notices = [_expired(meant)]
     if meant.heads():
