@@ -29,9 +29,10 @@ from remvault.index.rows import Entry, head_blob_of, with_head_blob
 from remvault.index.schema import NOTES, SCHEMA_VERSION, SECTIONS, stored_documents
 from remvault.index.segments import plan_segments, segment_of
 from remvault.index.snapshot import Snapshot, View
-from remvault.store.trees import FileStat
+from remvault.index.still import StillTree
+from remvault.store.trees import FileStat, GitTree
 
-__all__ = ["NoteSource", "Snapshot", "reconcile"]
+__all__ = ["NoteSource", "Snapshot", "reconcile", "snapshot_of"]
 
 if TYPE_CHECKING:
     from remvault.index.text_index import TextIndex
@@ -66,6 +67,26 @@ def reconcile(
     return Snapshot(task.run(rebuild=rebuild), task.recover)
 
 
+def snapshot_of(
+    tree: GitTree,
+    state: State | None,
+    *,
+    language: str = "english",
+    is_embedded: bool = True,
+    progress: Progress | None = None,
+) -> Snapshot:
+    """The notes of a commit, all of them committed, for one answer; nothing is written.
+
+    Where the caches hold an index of the files of today it serves for all notes that are the same; what differs is read
+    and indexed in memory.
+    """
+    caches = state.caches if state is not None and state.caches_usable else None
+    still = StillTree(tree)
+    source = NoteSource(Path(), "still", lambda: still.blobs, is_embedded, still)
+    task = _Task(source, caches, Analyzer(language), progress)
+    return Snapshot(task.of_still(still), lambda reason, attempt: task.of_still(still, alone=True))
+
+
 def flavour(analyzer: Analyzer, *, is_embedded: bool) -> str:
     """Everything that decides what the same note is indexed as; an index of another flavour is no use."""
     return f"{SCHEMA_VERSION}/{analyzer.signature}/{'embedded' if is_embedded else 'standalone'}"
@@ -96,6 +117,17 @@ class _Task:
         if seen is None:
             return self._in_memory(is_stale=True)
         return self._overlay(seen)
+
+    def of_still(self, still: StillTree, *, alone: bool = False) -> View:
+        """A vault that does not change; `alone` leaves the index on disk aside."""
+        known = None if alone or self._caches is None else self._load()
+        nothing = Manifest(self._flavour, head="")
+        seen = still.compare(nothing if known is None else known)
+        # Taking a note out of the answer costs as much as reading one: a far past is cheaper on its own.
+        if known is not None and len(seen.retired) + len(seen.read) > len(seen.scan.files):
+            known, seen = None, still.compare(nothing)
+        view = self._in_memory(seen) if known is None else self._overlay(seen)
+        return replace(view, is_stale=False)
 
     def recover(self, reason: str, attempt: int) -> View:
         """The view anew, after the index proved unusable while it was read: the first time, then the second, ..."""
@@ -135,8 +167,10 @@ class _Task:
         return sum(1 for stat in seen.same.values() if not is_racy(stat, clock)) >= _RACY_KEPT
 
     def _clock(self, seen: Seen) -> int:
-        """When the scan began, by the clock of the disk that stamps the files."""
+        """When the scan began, by the clock of the disk that stamps the files; 0 where stamps mean nothing."""
         assert self._caches is not None
+        if isinstance(self._source.tree, StillTree):
+            return 0
         try:
             return manifests.disk_clock(self._caches) - (time.perf_counter_ns() - seen.started_ns)
         except OSError:
@@ -321,9 +355,9 @@ class _Task:
         view = self._view(fresh, seen, is_stale=True)
         return replace(view, memory=memory, dead=dead, disk=lambda: index)
 
-    def _in_memory(self, *, is_stale: bool = False) -> View:
+    def _in_memory(self, seen: Seen | None = None, *, is_stale: bool = False) -> View:
         """Everything in memory: no usable disk, or a writer that takes long to make a first index."""
-        seen = look_at_all(self._source, self._flavour)
+        seen = look_at_all(self._source, self._flavour) if seen is None else seen
         fresh, batch = self._with_files(seen), Batch()
         memory = MemoryPostings(self._read(seen, batch))
         self._take_read(fresh, seen, batch)

@@ -1,41 +1,46 @@
-"""A vault that no longer changes, as a commit holds it: indexed in memory for one answer, kept nowhere."""
+"""A vault that no longer changes, as a commit holds it, held against what the index knows of the files of today.
+
+Owns: which notes of the past are the same as today's, by their content alone.
+Leaves alone: answering from the index completed in memory (reconcile). Nothing of the past is ever kept.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import dataclass, field
 
 from remvault.domain.blobs import blob_id
-from remvault.index.changes import NoteSource
-from remvault.index.reading import Progress
-from remvault.index.reconcile import reconcile
-from remvault.index.snapshot import Snapshot
-from remvault.store.trees import FileStat, NoteMissing, Scan, Tree
+from remvault.index.changes import Seen
+from remvault.index.manifest import Manifest
+from remvault.index.rows import blob_of
+from remvault.store.trees import FileStat, GitTree, Scan
 
 _NO_STAT = FileStat(0, 0, 0, 0)
 
 
-def snapshot_of(
-    tree: Tree, *, language: str = "english", is_embedded: bool = True, progress: Progress | None = None
-) -> Snapshot:
-    """Read and index every note of a tree in memory. All of them count as committed; nothing is written."""
-    still = _Still(tree)
-    source = NoteSource(Path(), "still", lambda: still.blobs, is_embedded, still)
-    return reconcile(source, None, language=language, progress=progress)
+@dataclass(slots=True)
+class StillTree:
+    """The notes of a commit as reconciling sees a tree: with a stat for each, which here means nothing."""
 
-
-class _Still:
-    """A tree as reconciling sees one: with a stat for each note, which here means nothing."""
-
-    def __init__(self, tree: Tree) -> None:
-        self._data = {path: tree.read(path) for path in tree.paths()}
-        self._skipped = tree.skipped()
-        self.blobs = {path: blob_id(data) for path, data in self._data.items()}
+    tree: GitTree
+    blobs: dict[str, str] = field(default_factory=dict)  # of every note, once `compare` has looked; all are committed
 
     def scan(self) -> Scan:
-        return Scan(dict.fromkeys(self._data, _NO_STAT), self._skipped)
+        """Every note, without reading any."""
+        return Scan(dict.fromkeys(self.tree.paths(), _NO_STAT), self.tree.skipped())
 
     def read(self, path: str) -> bytes:
-        try:
-            return self._data[path]
-        except KeyError as err:
-            raise NoteMissing(path) from err
+        """All bytes of a note; raises NoteMissing."""
+        return self.tree.read(path)
+
+    def compare(self, known: Manifest) -> Seen:
+        """Hold the notes against a manifest: what has the same content at the same path is not read."""
+        scan = self.scan()
+        seen = Seen(known, scan, head_moved=True)
+        for path in scan.files:
+            entry, blob = known.rows.get(path), self.tree.blob(path)
+            if entry is None or blob_of(entry) != blob:
+                seen.read[path], seen.data[path] = _NO_STAT, self.tree.read(path)
+                blob = blob_id(seen.data[path])
+            self.blobs[path] = blob
+        seen.gone = [path for path in known.rows if path not in scan.files]
+        return seen

@@ -218,12 +218,14 @@ class OpenVault:
         if as_of is None:
             now, known = self.surroundings.now(), VaultPast(self)
             return View(self.snapshot(), self.context, now, self.is_person, self.is_embedded, known)
-        from remvault.index.still import snapshot_of
+        from remvault.index.reconcile import snapshot_of
 
         then = self.past(as_of)
         language = self.settings.text("search.language") or "english"
         tree = self.tree_of(then.commit)
-        snapshot = snapshot_of(tree, language=language, is_embedded=self.is_embedded, progress=self.progress)
+        snapshot = snapshot_of(
+            tree, self.state, language=language, is_embedded=self.is_embedded, progress=self.progress
+        )
         return View(snapshot, self.context, then.moment, self.is_person, self.is_embedded)
 
     @property

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,8 +20,6 @@ A, B, C = "m-000000000a", "m-000000000b", "m-000000000c"
 
 def commit(folder: Path, message: str, when: str = "", **environment: str) -> str:
     """Commit everything by hand, at a given time."""
-    import os
-
     dates = {"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when} if when else {}
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "-m", message, env=os.environ | dates | environment)
@@ -133,6 +134,33 @@ def test_looking_back_shows_no_more_than_looking_now_and_writes_nothing(vault: P
     assert hidden == absent.replace(B, A)
     assert seen["title"] == "Secret"
     assert {path: path.read_bytes() for path in (vault / ".git").rglob("*") if path.is_file()} == before
+
+
+def test_the_past_scores_as_it_did_whatever_the_index_of_today_holds(vault: Path, cli: Cli, tmp_path: Path) -> None:
+    for number in range(8):
+        write(vault, f"global/{number}.md", id=f"m-000000000{number}", body=f"Ship {'fast ' * number}{number}.\n")
+    commit(vault, "one")
+    then = git(vault, "rev-parse", "HEAD").strip()
+    cli("search", "ship", cwd=vault)
+    (vault / "global/3.md").unlink()
+    write(vault, "global/4.md", id="m-0000000004", body="Something else.\n")
+    write(vault, "global/9.md", id="m-0000000009", body="Ship ship ship fast.\n")
+    git(vault, "mv", "global/5.md", "global/moved.md")
+    commit(vault, "two")
+    git(tmp_path, "clone", "-q", str(vault), "old")
+    git(tmp_path / "old", "checkout", "-q", then)
+
+    def hits(*more: str, cwd: Path) -> list[tuple[Any, ...]]:
+        found = cli("search", "ship fast", *more, "--json", cwd=cwd).json["hits"]
+        return [(one["id"], one["path"], one["score"], one["snippet"], one["committed"]) for one in found]
+
+    expected = hits(cwd=tmp_path / "old")
+    today = hits(cwd=vault)
+
+    assert len(expected) == 8
+    assert hits("--as-of", then, cwd=vault) == expected
+    assert hits("--as-of", then, cwd=tmp_path / "old") == expected
+    assert hits(cwd=vault) == today
 
 
 def test_a_path_from_the_current_folder_names_a_note_now_and_then(years: Path, cli: Cli) -> None:
@@ -297,6 +325,27 @@ def test_why_tells_source_authors_chain_links_and_score(vault: Path, cli: Cli) -
     assert cli("why", old["id"], "--json", cwd=vault).json["memory"]["provenance"][0]["source"] == "infra/a.yaml"
 
 
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed")
+def test_why_says_of_a_signed_commit_what_git_says_of_its_signature(vault: Path, cli: Cli, tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    (tmp_path / "allowed").write_text(f"dana@example.org {key.with_suffix('.pub').read_text()}")
+    made = cli("new", "A", "--scope", "global", "--json", cwd=vault).json["id"]
+    for name, value in {
+        "commit.gpgsign": "true",
+        "gpg.format": "ssh",
+        "user.signingkey": str(key),
+        "gpg.ssh.allowedSignersFile": str(tmp_path / "allowed"),
+    }.items():
+        git(vault, "config", name, value)
+    cli("set", made, "importance=0.5", cwd=vault)
+
+    found = cli("why", made, "--json", cwd=vault).json["history"]
+
+    assert [one["signature"] for one in found] == ["good", None]
+    assert "signature good" in cli("why", made, cwd=vault).out
+
+
 def test_the_score_of_why_is_the_score_of_search(vault: Path, cli: Cli) -> None:
     for number in range(5):
         cli("new", f"Staging {'database ' * number}{number}", "--scope", "global", cwd=vault)
@@ -382,8 +431,6 @@ def test_verify_says_so_when_files_and_history_agree(vault: Path, cli: Cli) -> N
 
 
 def test_bytes_that_no_commit_has_are_told_even_when_size_and_time_are_the_same(vault: Path, cli: Cli) -> None:
-    import os
-
     made = cli("new", "A", "--scope", "global", "--body", "Ship on Tuesday.", "--json", cwd=vault).json
     place = vault / made["path"]
     stat = place.stat()
@@ -496,8 +543,6 @@ def test_a_rolled_back_history_is_told_until_the_person_accepts_it(vault: Path, 
 
 
 def test_an_older_copy_in_place_of_the_repository_is_told(vault: Path, cli: Cli, tmp_path: Path) -> None:
-    import shutil
-
     cli("new", "A", "--scope", "global", cwd=vault)
     shutil.copytree(vault, tmp_path / "older")
     cli("new", "B", "--scope", "global", cwd=vault)
@@ -565,8 +610,6 @@ def test_verify_names_no_note_that_this_context_may_not_see(vault: Path, cli: Cl
 
 
 def test_verify_outside_git_says_that_there_is_no_history(tmp_path: Path, vault: Path, cli: Cli) -> None:
-    import shutil
-
     bare = tmp_path / "bare"
     shutil.copytree(vault, bare, ignore=shutil.ignore_patterns(".git"))
 
