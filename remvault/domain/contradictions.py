@@ -12,9 +12,7 @@ from dataclasses import dataclass, field
 
 from remvault.domain.statements import Statement, Value, statements
 
-# A word that stands in more statements than this tells no pair from another.
-_COMMON = 200
-_MAX_PAIRS = 200_000  # looked at in one run
+_ALIKE = 50  # statements of the same words that each is compared with; what is said more often is boilerplate
 _SHOWN = 80  # characters of a statement in a reason
 # Events and tasks of different days may say opposite things and both be true.
 _TIMELESS = frozenset(("semantic", "decision", "preference", "procedure", "other"))
@@ -94,7 +92,7 @@ def contradiction(one: Statement, other: Statement) -> str | None:
 def _same_matter(one: Statement, other: Statement) -> bool:
     """Whether both are about the same thing under the same conditions."""
     shared, only_one, only_other = one.words & other.words, one.words - other.words, other.words - one.words
-    if len(shared) < 2 and not (shared and one.values and other.values and len(one.words | other.words) == 1):
+    if len(shared) < 2:
         return False
     if not only_one and not only_other:
         return True
@@ -120,25 +118,25 @@ def _names(one: Statement, other: Statement) -> str | None:
 
 
 def _near(stated: Sequence[tuple[str, Statement]]) -> Iterator[tuple[tuple[str, Statement], tuple[str, Statement]]]:
-    """Pairs of statements of different memories that share two words, or one where there is no other."""
-    holders: dict[str, list[int]] = defaultdict(list)
+    """Pairs of statements of different memories that may be about the same matter, looked up, not tried out.
+
+    Those of the same words, of the same words but one, and of the same slot.
+    """
+    by_words: dict[object, list[int]] = defaultdict(list)
     for at, (_, statement) in enumerate(stated):
-        for word in statement.words:
-            holders[word].append(at)
-    looked = 0
+        by_words[statement.words].append(at)
+        if statement.slot is not None:
+            by_words["slot", statement.slot[0]].append(at)
     for at, (memory_id, statement) in enumerate(stated):
-        shared: dict[int, int] = defaultdict(int)
-        for word in statement.words:
-            if len(holders[word]) <= _COMMON:
-                for other in holders[word]:
-                    if other > at:
-                        shared[other] += 1
-        for other, count in shared.items():
-            if stated[other][0] != memory_id and count >= min(2, len(statement.words)):
-                looked += 1
-                if looked > _MAX_PAIRS:
-                    return
-                yield stated[at], stated[other]
+        keys: list[object] = [statement.words]
+        keys += [statement.words - {word} for word in statement.words] if len(statement.words) > 3 else []
+        keys += [("slot", statement.slot[0])] if statement.slot is not None else []
+        for key in keys:
+            # Two of the same words meet each other twice, one with a word more meets the other once.
+            is_shorter = isinstance(key, frozenset) and len(key) < len(statement.words)
+            for other in by_words.get(key, ())[:_ALIKE]:
+                if stated[other][0] != memory_id and (is_shorter or other > at):
+                    yield stated[at], stated[other]
 
 
 def _mentions(text: str, terms: Sequence[str]) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 MAX_STATEMENTS = 20  # of one note; what a memory is about stands in its first sentences
 _MAX_WORDS = 24
@@ -25,7 +26,7 @@ _STOP = _set(
     """a an the is are was were be been being it its this that these those of to for in on at by with and or we our us
     you your i they their there here do does did will shall would should must can could please always every each all
     any also now then only just ever use uses used using keep keeps kept has have had go goes set sets via through from
-    as so very currently still our per than over"""
+    as so but very currently still our per than over"""
 )
 _NEGATIONS = _set(
     """not no never cannot without neither nor don't doesn't didn't isn't aren't wasn't weren't can't won't shouldn't
@@ -40,7 +41,7 @@ mutable|immutable; reversible|irreversible; stateful|stateless; strict|lenient; 
 ascending|descending; accept accepts accepted|reject rejects rejected;
 start starts started|halt halts; open opened|closed close; encrypted|unencrypted plaintext; safe|unsafe;
 stable|unstable; true yes|false; increase increases|decrease decreases; add adds added|remove removes removed;
-before|after; success succeeds succeeded|failure fails failed; active|inactive; deprecated|recommended;
+success succeeds succeeded|failure fails failed; active|inactive; deprecated|recommended;
 present|absent; valid|invalid; manual manually|automatic automatically; online|offline; internal|external;
 monolith|microservices; blocking|nonblocking non-blocking; eager eagerly|lazy lazily; hot|cold; opt-in|opt-out;
 supported|unsupported; case-sensitive|case-insensitive; local locally|remote remotely""".replace("\n", " ")
@@ -67,6 +68,7 @@ _UNITS: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("tb", "tib"), ("size", 1e12)),
     **dict.fromkeys(("%", "percent"), ("share", 1)),
 }
+_DIGIT = re.compile(r"\d")
 _QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(ms|s|min|h|kb|kib|mb|mib|gb|gib|tb|%)?\Z")
 _NAMED = re.compile(r"([a-z]+[-_]?)(\d[\d.]*)\Z")
 _CLOCK = re.compile(r"\d{1,2}:\d{2}\Z")
@@ -127,13 +129,15 @@ def state(text: str) -> Statement | None:
     lower = [_NUMBERS.get(token.lower(), token.lower()) for token in typed]
     values, rest = _take_values(lower)
     words, qualifying, is_negative = _read_words(rest, typed)
-    if len(words) < 2 and not (words and values):
+    # A sentence of little but small words says nothing that another could be held against.
+    if len(words) < 2 or len(words) * 4 < len(typed):
         return None
     return Statement(
         text, words, qualifying, is_negative, values, _order(rest), None if is_negative or values else _slot(lower)
     )
 
 
+@lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """Take off the usual English endings; crude, and the same for both sides."""
     for ending, put in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("e", "")):
@@ -144,13 +148,16 @@ def stem(word: str) -> str:
 
 def _take_values(tokens: list[str]) -> tuple[tuple[Value, ...], list[tuple[int, str]]]:
     """The values of a sentence, and its other tokens with their places."""
+    numeric = {at for at, token in enumerate(tokens) if _DIGIT.search(token)}
+    if not numeric:
+        return (), list(enumerate(tokens))
     values: list[Value] = []
     rest: list[tuple[int, str]] = []
     first_verb = next((at for at, token in enumerate(tokens) if token in _VERBS or stem(token) in _VERBS), -1)
     at = 0
     while at < len(tokens):
         token = tokens[at]
-        if not any(char.isdigit() for char in token):
+        if at not in numeric:
             rest.append((at, token))
             at += 1
             continue

@@ -98,6 +98,22 @@ def test_a_rehearsal_writes_nothing(vault: Path, cli: Cli) -> None:
     assert usage_of(opened(vault).state, memory_id).recalls == ()
 
 
+def test_in_a_code_repository_feedback_is_staged_with_the_note(repo: Path, cli: Cli) -> None:
+    (repo / "code.py").write_text("x = 1\n")
+    git(repo, "add", ".")
+    git(repo, "commit", "-q", "-m", "code")
+    cli("init", "--embedded", "--project", "acme", cwd=repo)
+    memory_id = str(cli("new", "Deploys on Tuesday", "--json", cwd=repo).json["id"])
+    git(repo, "commit", "-q", "-m", "memory")
+
+    done = cli("useful", memory_id, "--json", cwd=repo).json
+
+    assert (done["saved"], done["committed"], done["pending"]) == (True, False, "staged for your next commit")
+    staged = git(repo, "diff", "--cached", "--name-only").split()
+    assert [name.partition("/")[0] for name in staged] == ["vault", "vault"]
+    assert any(name.startswith("vault/ledger/feedback-") for name in staged)
+
+
 def test_torn_and_hostile_lines_are_named_and_stop_nothing(vault: Path, cli: Cli) -> None:
     memory_id = write(cli, vault, "Deploys on Tuesday")
     cli("useful", memory_id, cwd=vault)
