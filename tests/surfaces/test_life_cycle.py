@@ -231,5 +231,5 @@ def test_sixteen_processes_with_a_hundred_mixed_changes_each_lose_nothing(repo: 
     assert not list((repo / ".git").glob("*.lock"))
     assert not list((repo / ".git" / "refs").rglob("*.lock"))
     created = {line for line in git(repo, "log", "--format=%(trailers:key=Remvault-Memory,valueonly)").split() if line}
-    on_disk = {parse_note(path.name, path.read_bytes()).memory.id for path in repo.rglob("project/p/*.md")}
+    on_disk = {parse_note(path.name, path.read_bytes()).memory.id for path in (repo / "project" / "p").rglob("*.md")}
     assert created == on_disk
