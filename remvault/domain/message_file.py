@@ -15,7 +15,7 @@ _TRAILER = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*: ?\S.*\Z|[ \t]+\S")
 _SCISSORS = "------------------------ >8 ------------------------"
 
 
-def with_operations(message: str, operations: Sequence[Operation], *, comment: str = "#") -> str:
+def with_operations(message: str, operations: Sequence[Operation], *, comment: str | None = "#") -> str:
     """Add reasons and trailers of operations to a message that is about to be a commit's; repeatable.
 
     The trailers join those that end the message, so that git and we read back all of them; each reason stands in a
@@ -26,7 +26,7 @@ def with_operations(message: str, operations: Sequence[Operation], *, comment: s
     Args:
         message: the file's text.
         operations: in the order in which they were staged.
-        comment: what begins a line that git takes away.
+        comment: what begins a line that git takes away; None where it keeps every line, since no editor was opened.
     """
     lines, rest = _own_lines(message, comment)
     if is_empty(message, comment=comment):
@@ -43,17 +43,17 @@ def with_operations(message: str, operations: Sequence[Operation], *, comment: s
     return "\n\n".join(paragraphs) + "\n" + (f"\n{rest}" if rest else "")
 
 
-def is_empty(message: str, *, comment: str = "#") -> bool:
+def is_empty(message: str, *, comment: str | None = "#") -> bool:
     """Whether a message says nothing but comments and trailers, which is how a person gives a commit up."""
     lines, _ = _own_lines(message, comment)
     return all(not line.strip() or line.startswith(("Signed-off-by: ", "Remvault-")) for line in lines)
 
 
-def _own_lines(message: str, comment: str) -> tuple[list[str], str]:
+def _own_lines(message: str, comment: str | None) -> tuple[list[str], str]:
     """The message without blank lines and comments at its end, and those with all below the scissors."""
     lines = message.replace("\r\n", "\n").split("\n")
-    end = next((at for at, line in enumerate(lines) if line == f"{comment} {_SCISSORS}"), len(lines))
-    while end and (not lines[end - 1].strip() or lines[end - 1].startswith(comment)):
+    end = next((at for at, line in enumerate(lines) if comment and line == f"{comment} {_SCISSORS}"), len(lines))
+    while end and (not lines[end - 1].strip() or (comment and lines[end - 1].startswith(comment))):
         end -= 1
     start = next((at for at, line in enumerate(lines[:end]) if line.strip()), end)
     return lines[start:end], "\n".join(lines[end:]).strip("\n") + ("\n" if "".join(lines[end:]).strip() else "")
@@ -71,5 +71,10 @@ def _split(lines: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _holds(lines: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Whether the wanted lines stand there one after the other."""
-    return any(list(lines[at : at + len(wanted)]) == list(wanted) for at in range(len(lines)))
+    """Whether the wanted lines stand there one after the other, and the next is none of the same operation."""
+    size = len(wanted)
+    ends = [at + size for at in range(len(lines)) if list(lines[at : at + size]) == list(wanted)]
+    return any(
+        end == len(lines) or lines[end].startswith("Remvault-Op:") or not lines[end].startswith("Remvault-")
+        for end in ends
+    )

@@ -82,7 +82,8 @@ def add_trailers(file: Path, source: str | None, environ: Mapping[str, str]) -> 
     comment = "#" if comment == "auto" else comment
     if source == "template" or _is_template(text, config.get("commit.template"), tree, comment):
         return  # a person gives a commit up by leaving the template as it is
-    wanted = with_operations(text, operations, comment=comment)
+    # Where no editor is opened, which git says so, no line is a comment.
+    wanted = with_operations(text, operations, comment=None if environ.get("GIT_EDITOR") == ":" else comment)
     if wanted != text:
         file.write_text(wanted, encoding="utf-8")
 

@@ -114,6 +114,15 @@ def test_another_comment_character_is_honoured(code: Path, cli: Cli, char: str) 
     assert trailers(code)[:2] == ["Refs: #7", "Remvault-Op: new"]
 
 
+def test_a_line_with_a_hash_is_text_where_no_editor_is_opened(code: Path, cli: Cli) -> None:
+    cli("new", "One", cwd=code)
+
+    commit(code, "-m", "work", "-m", "#7")
+
+    assert message(code).startswith("work\n\n#7\n\nRemvault-Op: new\n")
+    assert "Remvault-Op: new" in trailers(code)
+
+
 def test_amending_says_it_once(code: Path, cli: Cli) -> None:
     one = cli("new", "One", "--json", cwd=code).json["id"]
     commit(code, "-m", "work")
