@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -175,7 +175,8 @@ class Committer:
         except OSError:
             return
         if count * 256 > _MANY_LOOSE_OBJECTS:
-            run_git(self._tree.root, _TIDY, self._environ, check=False)
+            with suppress(GitError):  # the commit stands, however long the packing takes
+                run_git(self._tree.root, _TIDY, self._environ, check=False, with_hooks=True)
 
     @contextmanager
     def _holding_index(self) -> Iterator[None]:

@@ -195,7 +195,7 @@ class CommandRepository:
         subject = draft.steps[-1].message.split("\n", 1)[0]
         expected = draft.parent or "0" * len(commit)
         args = ["update-ref", "-m", f"commit: {subject}", f"refs/heads/{draft.branch}", commit, expected]
-        moved = run_git(self.tree.root, args, self.environ, check=False, extra=_sides(draft))
+        moved = run_git(self.tree.root, args, self.environ, check=False, extra=_sides(draft), with_hooks=True)
         if moved.returncode != 0:
             if b"lock" in moved.stderr or b"expected" in moved.stderr or b"exists" in moved.stderr:
                 raise TipMoved(draft.branch)

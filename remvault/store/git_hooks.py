@@ -128,7 +128,7 @@ def state(tree: WorkTree, environ: Mapping[str, str], *, event: str = "pre-commi
 
 def hooks_folder(tree: WorkTree, environ: Mapping[str, str]) -> Path:
     """Where git looks for hooks here, links resolved, there or not."""
-    done = run_git(tree.root, ["rev-parse", "--git-path", "hooks"], environ)
+    done = run_git(tree.root, ["rev-parse", "--git-path", "hooks"], environ, with_hooks=True)
     return Path(os.path.realpath(tree.root / os.fsdecode(done.stdout.rstrip(b"\r\n"))))
 
 

@@ -58,6 +58,7 @@ _BUSY_FILES = (
     ("sequencer", "a cherry-pick or revert is in progress"),
     ("BISECT_LOG", "a bisect is in progress"),
 )
+TIMEOUT_S = 60  # for one command of git; what may wait for a person, as signing does, says so itself
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 
 
@@ -93,7 +94,7 @@ def find_work_tree(start: Path) -> WorkTree | None:
     folder = Path(os.path.realpath(start))
     device = _device(folder)
     for candidate in (folder, *folder.parents):
-        if device is None or _device(candidate) != device or _is_git_dir(candidate):
+        if device is None or _device(candidate) != device:
             return None
         marker = candidate / ".git"
         if marker.is_file():
@@ -101,6 +102,8 @@ def find_work_tree(start: Path) -> WorkTree | None:
             return None if git_dir is None else _work_tree(candidate, git_dir)
         if _is_git_dir(marker):
             return _work_tree(candidate, Path(os.path.realpath(marker)))
+        if _is_git_dir(candidate):  # asked last, as git does: a work tree may hold files of such names
+            return None
     return None
 
 
@@ -136,7 +139,7 @@ def git_config(where: WorkTree | Path, environ: Mapping[str, str], *, asked: str
         GitError: git is not installed, or its settings cannot be parsed.
     """
     folder = where.root if isinstance(where, WorkTree) else where
-    done = run_git(folder, ["config", "-z", "--get-regexp", asked], environ, check=False)
+    done = run_git(folder, ["config", "-z", "--get-regexp", asked], environ, check=False, with_hooks=True)
     if done.returncode not in (0, 1):
         raise GitError(f"git's settings cannot be read: {first_line(done.stderr)}", hint="run 'git config --list'")
     found: dict[str, str] = {}
@@ -198,12 +201,13 @@ def index_swap(git_dir: Path) -> OwnLock:
 
 
 def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment for a git process of ours: bound to no repository, never asking, messages in English.
+    """The environment for a git process of ours: bound to no repository, never asking or fetching, messages in English.
 
     `GIT_OPTIONAL_LOCKS=0`: what only looks must not take the lock of a person's running command.
     """
     kept = {name: value for name, value in environ.items() if name not in _REPOSITORY_VARIABLES}
-    return kept | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+    ours = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1"}
+    return kept | {"LC_ALL": "C"} | ours
 
 
 def run_git(
@@ -214,16 +218,21 @@ def run_git(
     stdin: bytes = b"",
     check: bool = True,
     extra: Mapping[str, str] | None = None,
-    timeout_s: float | None = None,
+    timeout_s: float = TIMEOUT_S,
+    with_hooks: bool = False,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run git in `folder` with a clean environment (`extra` added on purpose); output is bytes.
 
+    No file system monitor is started, whatever the repository's settings say, and without `with_hooks` no hook is run
+    and `core.hooksPath` cannot be asked for.
+
     Raises:
-        GitError: git is missing, or it failed and `check` is set.
+        GitError: git is missing, took longer than `timeout_s`, or failed and `check` is set.
     """
+    quiet = ("-c", "core.fsmonitor=false", *(() if with_hooks else ("-c", "core.hooksPath=/dev/null")))
     try:
         done = subprocess.run(
-            ["git", *args],
+            ["git", *quiet, *args],
             cwd=folder,
             input=stdin,
             capture_output=True,
@@ -232,14 +241,13 @@ def run_git(
             timeout=timeout_s,
         )
     except subprocess.TimeoutExpired as err:
-        raise GitError(f"git {args[0]} took longer than {timeout_s:g} s") from err
+        raise GitError(f"git {_verb(args)} took longer than {timeout_s:g} s") from err
     except FileNotFoundError as err:
         if not folder.is_dir():
             raise GitError(f"folder {folder} is gone") from err
         raise GitError("git is not installed", hint="install git and put it on PATH") from err
     if check and done.returncode != 0:
-        verb = next((arg for arg in args if not arg.startswith("-")), "")
-        raise GitError(f"git {verb} failed: {first_line(done.stderr)}")
+        raise GitError(f"git {_verb(args)} failed: {first_line(done.stderr)}")
     return done
 
 
@@ -248,6 +256,17 @@ def first_line(output: bytes) -> str:
     lines = output.decode("utf-8", "replace").splitlines()
     telling = [line for line in lines if line.startswith(("fatal:", "error:"))]
     return (telling or lines or ["no message"])[0]
+
+
+def _verb(args: Sequence[str]) -> str:
+    """The command among the arguments of git, behind its own options."""
+    own = iter(args)
+    for arg in own:
+        if arg == "-c":
+            next(own, None)
+        elif not arg.startswith("-"):
+            return arg
+    return ""
 
 
 def _work_tree(root: Path, git_dir: Path) -> WorkTree | None:
