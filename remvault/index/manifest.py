@@ -4,9 +4,10 @@ Owns: the manifest file, its checksum, the fingerprints of the index files, what
 Leaves alone: finding out what changed (reconcile), the index files themselves (text_index).
 
 The manifest is written after the index and names it, so a reader that finds both in agreement has a consistent pair;
-anything else is thrown away. It is JSON and only ever parsed.
+anything else is thrown away. It is JSON and only ever parsed. The index files hold pickles, and opening one is as good
+as running it; so the manifest that vouches for them is signed with a key from outside the repository (store.state).
 
-The file: a line with the digest of all that follows; a line with the header, which tells the size of each part; then
+The file: a line with the signature of all that follows; a line with the header, which tells the size of each part; then
 paths and ids (JSON), the numbers of all rows by column, the rest of each row on a line of its own, and what is dead
 (JSON). Of the rest and the dead only what is asked for is parsed.
 """
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import array
 import gc
-import hashlib
+import hmac
 import json
 import os
 import sys
@@ -80,7 +81,7 @@ class Manifest:
     totals: dict[str, Totals] = field(default_factory=lambda: {NOTES: Totals(), SECTIONS: Totals()})
     dead_json: str = "{}"
     files: dict[str, list[int]] | None = None  # index file: what its stat was; None if never saved
-    stamp: str = ""  # digest of the file it was loaded from; "" if it was not
+    stamp: str = ""  # signature of the file it was loaded from; "" if it was not
 
     def dead(self) -> dict[str, Dead]:
         """What is dead, by segment; parsed anew on each call."""
@@ -95,12 +96,12 @@ class Manifest:
         )  # fmt: skip
 
 
-def load(caches: Path, flavour: str) -> Manifest:
-    """Read the manifest and hold the index files against it.
+def load(caches: Path, flavour: str, key: bytes) -> Manifest:
+    """Read the manifest and hold the index files against it; `key` is the state's, see `save`.
 
     Raises:
         FileNotFoundError: there is none.
-        BadManifest: torn, of another version or flavour, or the index files are not as it says.
+        BadManifest: torn, not signed by us, of another version or flavour, or the index files are not as it says.
     """
     try:
         data = (caches / MANIFEST_FILE).read_bytes()
@@ -108,14 +109,14 @@ def load(caches: Path, flavour: str) -> Manifest:
         raise
     except OSError as err:
         raise BadManifest(f"the manifest cannot be read ({err.strerror})") from err
-    digest, _, rest = data.partition(b"\n")
-    if digest.decode("latin-1") != _digest(rest):
+    signature, _, rest = data.partition(b"\n")
+    if not hmac.compare_digest(signature, _signature(rest, key).encode()):
         raise BadManifest("the manifest was damaged")
     header_end = rest.index(b"\n")
     header = json.loads(rest[:header_end])
     if header.get("version") != MANIFEST_VERSION or header.get("flavour") != flavour:
         raise BadManifest("it was made by another version or with other settings")
-    if not _is_untouched(caches, header["files"]):
+    if not _has_generation(header["files"], header["generation"]) or not _is_untouched(caches, header["files"]):
         raise BadManifest("index files were changed")
     parts, at = [], header_end + 1
     for size in header["sizes"]:
@@ -134,7 +135,7 @@ def load(caches: Path, flavour: str) -> Manifest:
         {kind: Totals(*values) for kind, values in header["totals"].items()},
         parts[3].decode(),
         header["files"],
-        digest.decode("latin-1"),
+        signature.decode("latin-1"),
     )
 
 
@@ -152,8 +153,8 @@ def read_stamp(caches: Path) -> str | None:
         return None
 
 
-def save(caches: Path, manifest: Manifest) -> None:
-    """Write the manifest for the index files as they are now, replacing the old one in one step; raises OSError.
+def save(caches: Path, manifest: Manifest, key: bytes) -> None:
+    """Write and sign the manifest for the index files as they are now, replacing the old one; raises OSError.
 
     Waits until the file system's clock has passed the youngest index file (a few milliseconds at most), so that no
     later change of such a file can leave its times as they were.
@@ -176,7 +177,7 @@ def save(caches: Path, manifest: Manifest) -> None:
         "sizes": [len(part) for part in parts],
     }
     rest = b"".join((to_json(header), b"\n", *parts))
-    manifest.stamp = _digest(rest)
+    manifest.stamp = _signature(rest, key)
     try:
         with open(temporary, "wb") as stream:
             stream.write(manifest.stamp.encode() + b"\n" + rest)
@@ -215,6 +216,11 @@ def _fingerprints(folder: Path) -> dict[str, list[int]]:
     except OSError:
         return {}  # no folder, or one that cannot be listed: as if empty
     return dict(sorted(found.items()))
+
+
+def _has_generation(files: Mapping[str, list[int]], generation: int | None) -> bool:
+    """Whether the index that would be opened is among the files vouched for. Others are never opened, only removed."""
+    return generation is None or any(name.endswith(f"_{generation}.toc") for name in files)
 
 
 def _is_untouched(caches: Path, files: dict[str, list[int]]) -> bool:
@@ -259,8 +265,8 @@ def _portable(numbers: array.array[int]) -> array.array[int]:
     return numbers
 
 
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()[:32]  # twice as fast as the others where the processor helps
+def _signature(data: bytes, key: bytes) -> str:
+    return hmac.digest(key, data, "sha256").hex()[:32]  # twice as fast as the others where the processor helps
 
 
 def _pass_tick(probe: Path, youngest_ns: int) -> None:

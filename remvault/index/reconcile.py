@@ -62,8 +62,7 @@ def reconcile(
         progress: called with (notes done, notes in all) while notes are read.
         rebuild: throw the index away first.
     """
-    caches = state.caches if state is not None and state.caches_usable else None
-    task = _Task(source, caches, Analyzer(language), progress)
+    task = _Task(source, state, Analyzer(language), progress)
     return Snapshot(task.run(rebuild=rebuild), task.recover)
 
 
@@ -80,10 +79,9 @@ def snapshot_of(
     Where the caches hold an index of the files of today it serves for all notes that are the same; what differs is read
     and indexed in memory.
     """
-    caches = state.caches if state is not None and state.caches_usable else None
     still = StillTree(tree)
     source = NoteSource(Path(), "still", lambda: still.blobs, is_embedded, still)
-    task = _Task(source, caches, Analyzer(language), progress)
+    task = _Task(source, state, Analyzer(language), progress)
     return Snapshot(task.of_still(still), lambda reason, attempt: task.of_still(still, alone=True))
 
 
@@ -95,8 +93,10 @@ def flavour(analyzer: Analyzer, *, is_embedded: bool) -> str:
 class _Task:
     """One reconciliation."""
 
-    def __init__(self, source: NoteSource, caches: Path | None, analyzer: Analyzer, progress: Progress | None) -> None:
-        self._source, self._caches, self._analyzer, self._progress = source, caches, analyzer, progress
+    def __init__(self, source: NoteSource, state: State | None, analyzer: Analyzer, progress: Progress | None) -> None:
+        self._source, self._analyzer, self._progress = source, analyzer, progress
+        self._caches = state.caches if state is not None and state.caches_usable else None
+        self._key = state.key if state is not None else b""
         self._flavour = flavour(analyzer, is_embedded=source.is_embedded)
         self._notices: list[str] = []
 
@@ -139,7 +139,7 @@ class _Task:
     def _load(self, *, tell: bool = False) -> Manifest | None:
         assert self._caches is not None
         try:
-            return manifests.load(self._caches, self._flavour)
+            return manifests.load(self._caches, self._flavour, self._key)
         except FileNotFoundError:
             return None
         except BadManifest as err:
@@ -336,7 +336,7 @@ class _Task:
     def _save(self, fresh: Manifest) -> None:
         assert self._caches is not None
         try:
-            manifests.save(self._caches, fresh)
+            manifests.save(self._caches, fresh, self._key)
         except OSError as err:
             # What is on disk answers this time, and is thrown away next time.
             self._notices.append(f"the text index could not be kept: {err.strerror}")

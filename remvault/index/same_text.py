@@ -46,7 +46,7 @@ def _known(source: NoteSource, state: State | None, language: str) -> dict[str, 
     if state is None or not state.caches_usable:
         return {}
     try:
-        known = manifests.load(state.caches, flavour(Analyzer(language), is_embedded=source.is_embedded))
+        known = manifests.load(state.caches, flavour(Analyzer(language), is_embedded=source.is_embedded), state.key)
     except (FileNotFoundError, manifests.BadManifest):
         return {}
     return known.rows

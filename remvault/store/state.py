@@ -24,6 +24,7 @@ from remvault.store.work_tree import WorkTree
 _NAME = re.compile(rf"[{ALPHABET}]{{10}}\Z")
 _WORKSPACE = re.compile(rf"w-[{ALPHABET}]{{10}}\Z")
 _STAMP = "stamp"
+_SECRET_SIZE = 32
 
 
 class LockTimeout(ConflictError):
@@ -46,6 +47,7 @@ class State:
     caches: Path  # text-index, manifest, anchor-cache, usage: of this vault and work tree; may be deleted at any time
     shared: Path  # lock, machine, pending operations: of the repository
     caches_usable: bool = True  # False: not ours or not writable, callers work in memory
+    key: bytes = b""  # signs what is in the caches; from the user's own folder, never from the repository
     set_aside: list[Path] = field(default_factory=list)  # torn files renamed on the way, for the surface to name
 
 
@@ -53,7 +55,8 @@ def open_state(tree: WorkTree, *, vault_id: str, prefix: str, user_state: Path) 
     """Open (or make) the state folders, and empty the caches unless they are known to be ours.
 
     The caches hold pickles, so they are opened only when the folder belongs to us, nobody else may write to it, and
-    the random stamp inside equals the one kept for it in `user_state`, which no clone or archive can write.
+    the stamp inside is the digest of the secret kept for it in `user_state`, which no clone or archive can write. The
+    secret is also the key to sign their content with: whoever writes to the git directory alone does not know it.
 
     Args:
         tree: the work tree that holds the vault.
@@ -70,10 +73,10 @@ def open_state(tree: WorkTree, *, vault_id: str, prefix: str, user_state: Path) 
     try:
         if not _is_ours(caches, kept):
             _claim(caches, kept, stamps)
-        usable = os.access(caches, os.W_OK)
+        usable, key = os.access(caches, os.W_OK), kept.read_bytes()
     except OSError:
-        usable = False
-    return State(caches, shared, usable)
+        usable, key = False, b""
+    return State(caches, shared, usable, key)
 
 
 @contextmanager
@@ -171,9 +174,14 @@ def _is_ours(caches: Path, kept: Path) -> bool:
         return False
     try:
         stamp = (caches / _STAMP).read_bytes()
-        return len(stamp) == 32 and stamp == kept.read_bytes()
+        secret = kept.read_bytes()
+        return len(secret) == _SECRET_SIZE and stamp == _stamp_of(secret)
     except OSError:
         return False
+
+
+def _stamp_of(secret: bytes) -> bytes:
+    return hashlib.sha256(secret).hexdigest()[:32].encode()
 
 
 def _claim(caches: Path, kept: Path, stamps: Path) -> None:
@@ -191,9 +199,9 @@ def _claim(caches: Path, kept: Path, stamps: Path) -> None:
             shutil.rmtree(caches)
         caches.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         caches.mkdir(mode=0o700)
-        stamp = secrets.token_hex(16).encode()
-        write_whole(kept, stamp, durable=False)
-        write_whole(caches / _STAMP, stamp, durable=False)
+        secret = secrets.token_bytes(_SECRET_SIZE)
+        write_whole(kept, secret, durable=False)
+        write_whole(caches / _STAMP, _stamp_of(secret), durable=False)
 
 
 def _kept_name(path: Path, shape: re.Pattern[str], prefix: str, set_aside: list[Path]) -> str:

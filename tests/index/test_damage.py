@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import json
 import os
 import pickle
@@ -19,6 +21,7 @@ from filelock import FileLock
 
 from remvault.index import manifest as manifests
 from remvault.index.reconcile import reconcile
+from remvault.index.text_index import _SCHEMA, TOC, FileStorage
 from remvault.store.state import State, open_state
 from remvault.store.work_tree import WorkTree
 from tests.index.answers import answers
@@ -238,9 +241,9 @@ def test_leftovers_of_a_writer_that_died_do_no_harm(filled: IndexedVault) -> Non
 
 def test_an_index_of_another_whoosh_is_not_opened(filled: IndexedVault) -> None:
     expected = answers(filled.look())
-    known = manifests.load(filled.state.caches, flavour_of(filled.state.caches))
+    known = manifests.load(filled.state.caches, flavour_of(filled.state.caches), filled.state.key)
     known.whoosh = "1.0.0"
-    manifests.save(filled.state.caches, known)
+    manifests.save(filled.state.caches, known, filled.state.key)
     snapshot = filled.look()
     assert answers(snapshot) == expected
     assert "Whoosh 1.0.0" in snapshot.notices[0]
@@ -257,10 +260,13 @@ class Bomb:
 
 
 def plant(folder: Path, mark: Path) -> None:
-    """An index folder whose every file is a pickle that leaves a mark."""
+    """An index folder whose every file is a pickle that leaves a mark, its tables of contents well-formed ones."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("_MAIN_1.toc", "_MAIN_99.toc", "MAIN_x.trm", "MAIN_x.pst", "MAIN_x._stored.col"):
+    for name in ("MAIN_x.trm", "MAIN_x.pst", "MAIN_x._stored.col"):
         (folder / name).write_bytes(pickle.dumps(Bomb(mark)))
+    for generation in (1, 99):
+        (folder / f"_MAIN_{generation}.toc").unlink(missing_ok=True)
+        TOC(_SCHEMA, [Bomb(mark)], generation).write(FileStorage(str(folder)), "MAIN")
 
 
 def test_r44_a_crafted_index_in_the_vault_or_in_the_caches_is_never_opened(vault: IndexedVault, tmp_path: Path) -> None:
@@ -285,13 +291,57 @@ def test_r44_a_whole_state_folder_that_came_with_a_clone_is_emptied_before_it_is
     state = open_state(tree, vault_id="v", prefix="", user_state=user_state)
     assert found(reconcile(vault.source(), state), "deploy") == ["a.md"]
     toc = next((state.caches / "text-index").glob("*.toc"))
-    known = manifests.load(state.caches, flavour_of(state.caches))
+    known = manifests.load(state.caches, flavour_of(state.caches), state.key)
     toc.write_bytes(pickle.dumps(Bomb(mark)))
-    manifests.save(state.caches, known)
+    manifests.save(state.caches, known, state.key)
     shutil.rmtree(user_state)
     foreign = open_state(tree, vault_id="v", prefix="", user_state=user_state)
     assert found(reconcile(vault.source(), foreign), "deploy") == ["a.md"]
     assert not mark.exists()
+
+
+@pytest.fixture
+def kept(vault: IndexedVault, tmp_path: Path) -> State:
+    """The state of an indexed vault as it is opened in earnest, with what only this user's own folder holds."""
+    vault.write("a.md", body="deploy\n")
+    tree = WorkTree(vault.root, tmp_path / "git", tmp_path / "git")
+    tree.git_dir.mkdir()
+    state = open_state(tree, vault_id="v", prefix="", user_state=tmp_path / "user-state")
+    assert found(reconcile(vault.source(), state), "deploy") == ["a.md"]
+    return state
+
+
+def test_r44_a_manifest_that_vouches_for_no_index_file_opens_none(
+    vault: IndexedVault, kept: State, tmp_path: Path
+) -> None:
+    """As strong a forger as there can be: it signs as we do."""
+    mark = tmp_path / "mark"
+    plant(kept.caches / "text-index", mark)
+    rewrite(kept.caches / "manifest", key=kept.key, generation=99, files={})
+    assert found(reconcile(vault.source(), kept), "deploy") == ["a.md"]
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("signed_with", ["nothing", "no key", "the stamp"])
+def test_r44_whoever_writes_only_the_git_directory_cannot_forge_a_manifest(
+    vault: IndexedVault, kept: State, tmp_path: Path, signed_with: str
+) -> None:
+    mark, folder = tmp_path / "mark", kept.caches / "text-index"
+    plant(folder, mark)
+    stats = {path.name: path.stat() for path in folder.iterdir() if path.suffix}
+    files = {name: [one.st_size, one.st_mtime_ns, one.st_ctime_ns, one.st_ino] for name, one in stats.items()}
+    key = {"nothing": None, "no key": b"", "the stamp": (kept.caches / "stamp").read_bytes()}[signed_with]
+    rewrite(kept.caches / "manifest", key=key, generation=99, files=files)
+    assert found(reconcile(vault.source(), kept), "deploy") == ["a.md"]
+    assert not mark.exists()
+
+
+def rewrite(manifest: Path, *, key: bytes | None, **changed: object) -> None:
+    """Change the header of a manifest and sign it anew; without a key by the plain digest of what it holds."""
+    _, header, rest = manifest.read_bytes().split(b"\n", 2)
+    content = json.dumps(json.loads(header) | changed).encode() + b"\n" + rest
+    signature = hashlib.sha256(content).hexdigest() if key is None else hmac.new(key, content, "sha256").hexdigest()
+    manifest.write_bytes(signature[:32].encode() + b"\n" + content)
 
 
 def flavour_of(caches: Path) -> str:
