@@ -73,6 +73,14 @@ class VerbGroup(TyperGroup):
         """Every verb, in the order of the help."""
         return list(VERBS)
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The verbs of the help, by what they are for."""
+        width = formatter.width - 6 - max(len(name) for name in VERBS)
+        for panel in dict.fromkeys(VERBS.values()):
+            rows = [(name, self.get_command(ctx, name)) for name in VERBS if VERBS[name] == panel]
+            with formatter.section(panel):
+                formatter.write_dl([(name, verb.get_short_help_str(width)) for name, verb in rows])
+
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Import and build one verb; None for an unknown one."""
         if cmd_name not in VERBS:
