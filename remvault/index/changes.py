@@ -22,6 +22,7 @@ from remvault.store.trees import DirectoryTree, FileStat, Scan
 # A file changed this long before a scan may change again without another time stamp: the coarsest clocks of file
 # systems tick every two seconds.
 _RACY_NS = 2_000_000_000
+_HELD_BYTES = 1024 * 1024  # a longer note is not held in memory between hashing and parsing
 
 
 class Scannable(Protocol):
@@ -66,6 +67,12 @@ class Seen:
     unreadable: list[Problem] = field(default_factory=list)
     head_moved: bool = False
 
+    def keep(self, path: str, stat: FileStat, data: bytes) -> None:
+        """Put a note down to be parsed; what is long is read once more then, rather than all of it held at once."""
+        self.read[path] = stat
+        if len(data) <= _HELD_BYTES:
+            self.data[path] = data
+
     @property
     def changed(self) -> bool:
         """Whether anything an answer depends on differs from the manifest."""
@@ -102,7 +109,7 @@ def _look(source: NoteSource, known: Manifest) -> Seen:
         if entry is not None and _is_same(entry, data):
             seen.same[path] = stat
         else:
-            seen.read[path], seen.data[path] = stat, data
+            seen.keep(path, stat, data)
     seen.gone += [path for path in rows if path not in seen.scan.files]
     return seen
 

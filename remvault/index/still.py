@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from remvault.domain.blobs import blob_id
+from remvault.errors import UserError
 from remvault.index.changes import Seen
 from remvault.index.manifest import Manifest
+from remvault.index.reading import unreadable
 from remvault.index.rows import blob_of
 from remvault.store.trees import FileStat, GitTree, Scan
 
@@ -39,8 +41,14 @@ class StillTree:
         for path in scan.files:
             entry, blob = known.rows.get(path), self.tree.blob(path)
             if entry is None or blob_of(entry) != blob:
-                seen.read[path], seen.data[path] = _NO_STAT, self.tree.read(path)
-                blob = blob_id(seen.data[path])
+                try:
+                    data = self.tree.read(path)
+                except UserError as err:
+                    seen.unreadable.append(unreadable(path, err))
+                    seen.gone += [path] if entry is not None else []
+                    continue
+                seen.keep(path, _NO_STAT, data)
+                blob = blob_id(data)
             self.blobs[path] = blob
-        seen.gone = [path for path in known.rows if path not in scan.files]
+        seen.gone += [path for path in known.rows if path not in scan.files]
         return seen

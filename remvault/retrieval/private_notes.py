@@ -14,15 +14,20 @@ FOLDER = "private"
 
 
 def private_notes(folder: Path) -> Iterator[Note]:
-    """Every note of the private folder, by path; paths begin with `private/`. Yields nothing when it is missing."""
+    """Every note of the private folder, by path; paths begin with `private/`. Nothing when it is missing or a link."""
     if not folder.is_dir():
         return
-    tree = DirectoryTree(folder)
+    tree = private_tree(folder)
     for path in tree.paths():
         try:
             yield parse_note(f"{FOLDER}/{path}", tree.read(path))
         except NoteMissing:
             continue
+
+
+def private_tree(folder: Path) -> DirectoryTree:
+    """The private folder as a tree; a link in its place, which a clone could have brought, is not followed."""
+    return DirectoryTree(folder, is_inner=True)
 
 
 def matching(notes: Iterator[Note], words: Sequence[QueryWord], owners: frozenset[str]) -> list[Note]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from remvault.domain.blobs import blob_id
 from remvault.errors import ConflictError, RemvaultError
+from remvault.store.limits import TOO_LARGE, read_limited
 
 # Dot-files, so no tree takes one for a note; a vault's .gitignore names the pattern.
 PART_PREFIX, PART_SUFFIX = ".remvault-", ".tmp"
@@ -51,7 +52,7 @@ def read_regular(path: Path) -> bytes | None:
     """All bytes of a regular file, never through a link; None when nothing is there.
 
     Raises:
-        SaveFailed: something else is there (a link, a folder, a device), or it cannot be read.
+        SaveFailed: something else is there (a link, a folder, a device), it cannot be read, or is beyond the limit.
     """
     try:
         handle = os.open(path, os.O_RDONLY | _CLOEXEC | _NO_LINK)
@@ -63,7 +64,10 @@ def read_regular(path: Path) -> bytes | None:
     with os.fdopen(handle, "rb") as stream:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise SaveFailed(str(path), "it is not a regular file")
-        return stream.read()
+        data = read_limited(stream)
+    if data is None:
+        raise SaveFailed(str(path), f"it is {TOO_LARGE}")
+    return data
 
 
 def create_exclusive(path: Path, data: bytes) -> None:

@@ -23,6 +23,7 @@ from remvault.store.git_command import CommandRepository, git_accepts, trouble_o
 from remvault.store.identity import Person
 from remvault.store.index_file import IndexFile, IndexMoved, staged_file
 from remvault.store.index_format import StagedFile, UnknownIndex
+from remvault.store.limits import MAX_FILE_BYTES, BlobTooLarge
 from remvault.store.own_lock import LockHeld
 from remvault.store.repository import (
     EXECUTABLE_MODE,
@@ -147,6 +148,8 @@ class Repository:
     def read_blob(self, blob: str) -> bytes:
         """See GitRepository."""
         try:
+            if self._git.odb.read_header(blob)[1] > MAX_FILE_BYTES:
+                raise BlobTooLarge(blob)
             kind, data = self._git.read(blob)
         except (KeyError, ValueError, pygit2.GitError) as err:
             raise GitError(f"blob {blob} cannot be read: {err}", hint="run 'git fsck'") from err

@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 
 from remvault.errors import GitError
+from remvault.store.limits import MAX_FILE_BYTES, BlobTooLarge
 from remvault.store.repository import (
     EXECUTABLE_MODE,
     FILE_MODE,
@@ -116,6 +117,8 @@ class CommandRepository:
 
     def read_blob(self, blob: str) -> bytes:
         """See GitRepository."""
+        if int(self._run("cat-file", "-s", blob)) > MAX_FILE_BYTES:
+            raise BlobTooLarge(blob)
         return self._run("cat-file", "blob", blob)
 
     def has_blob(self, blob: str) -> bool:

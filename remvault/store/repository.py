@@ -161,7 +161,7 @@ class GitRepository(Protocol):
         ...
 
     def read_blob(self, blob: str) -> bytes:
-        """All bytes of a blob."""
+        """All bytes of a blob; raises BlobTooLarge for one beyond the limit, before anything is read."""
         ...
 
     def has_blob(self, blob: str) -> bool:

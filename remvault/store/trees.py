@@ -6,6 +6,7 @@ Leaves alone: parsing (domain.note), writing (files, ledger), git itself (git).
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ from typing import NamedTuple, Protocol
 
 from remvault.domain.problems import Problem
 from remvault.errors import UserError
+from remvault.store.limits import MAX_FILE_BYTES, TOO_LARGE, BlobTooLarge, read_limited
 from remvault.store.note_paths import NOTE_SUFFIX, SET_APART, checked_parts, is_note_name, is_note_path
 
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
@@ -76,10 +78,14 @@ class Scan:
 
 
 class DirectoryTree:
-    """The notes below a folder, as they are on disk now. Links are never followed, special files never opened."""
+    """The notes below a folder, as they are on disk now. Links are never followed, special files never opened.
 
-    def __init__(self, root: Path) -> None:
+    `is_inner`: the root is itself a folder of a vault, so that it must not be a link either.
+    """
+
+    def __init__(self, root: Path, *, is_inner: bool = False) -> None:
         self.root = root
+        self._root_flags = _FOLDER if is_inner else _FOLDER & ~_NO_LINK
 
     def paths(self) -> list[str]:
         """Every note's path, sorted."""
@@ -98,7 +104,8 @@ class DirectoryTree:
         while pending:
             prefix = pending.pop()
             try:
-                pending += _scan_folder(root, prefix, files, skipped)
+                flags = _FOLDER if prefix else self._root_flags
+                pending += _scan_folder(root, prefix, flags, files, skipped)
             except OSError as err:
                 skipped.append(_skip(prefix.rstrip("/"), f"folder cannot be read ({err.strerror})"))
         return Scan(files, sorted(skipped, key=Problem.sort_key))
@@ -109,11 +116,11 @@ class DirectoryTree:
         Raises:
             PathRefused: the path leaves the vault by its words.
             NoteMissing: nothing there.
-            NoteUnreadable: a link on the way, a special file, or no permission.
+            NoteUnreadable: a link on the way, a special file, no permission, or beyond the limit.
         """
         *folders, name = checked_parts(path)
         try:
-            handle = _open_below(self.root, folders, name)
+            handle = _open_below(self.root, self._root_flags, folders, name)
         except (FileNotFoundError, NotADirectoryError) as err:
             if os.path.lexists(self.root.joinpath(*folders, name)):
                 raise NoteUnreadable(path, "it lies behind a link") from err
@@ -124,9 +131,12 @@ class DirectoryTree:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 raise NoteUnreadable(path, "not a regular file")
             try:
-                return stream.read()
+                data = read_limited(stream)
             except OSError as err:
                 raise NoteUnreadable(path, err.strerror or "it cannot be read") from err
+        if data is None:
+            raise NoteUnreadable(path, TOO_LARGE)
+        return data
 
 
 class Blobs(Protocol):
@@ -141,7 +151,7 @@ class Blobs(Protocol):
         ...
 
     def read_blob(self, blob: str) -> bytes:
-        """All bytes of a blob."""
+        """All bytes of a blob; raises GitError, and BlobTooLarge before anything is read."""
         ...
 
 
@@ -159,14 +169,17 @@ class GitTree:
         return sorted(set(self._entries) - set(self._links) - set(self._nested))
 
     def read(self, path: str) -> bytes:
-        """All bytes of one note as git has them; raises NoteMissing, or NoteUnreadable for a link."""
+        """All bytes of one note as git has them; raises NoteMissing, or NoteUnreadable: a link, or beyond the limit."""
         if path in self._links:
             raise NoteUnreadable(path, "a link, links are not followed")
         try:
             _, blob = self._entries[path]
         except KeyError as err:
             raise NoteMissing(path) from err
-        return self._blobs.read_blob(blob)
+        try:
+            return self._blobs.read_blob(blob)
+        except BlobTooLarge as err:
+            raise NoteUnreadable(path, TOO_LARGE) from err
 
     def blob(self, path: str) -> str:
         """The blob id of a note, without reading it; raises NoteMissing."""
@@ -218,14 +231,17 @@ class MemoryTree:
         return []
 
 
-def _scan_folder(root: str, prefix: str, files: dict[str, FileStat], skipped: list[Problem]) -> list[str]:
-    """Sort one folder's entries; returns the prefixes of its folders."""
+def _scan_folder(root: str, prefix: str, flags: int, files: dict[str, FileStat], skipped: list[Problem]) -> list[str]:
+    """Sort one folder's entries, opened with `flags`; returns the prefixes of its folders."""
     folder = f"{root}/{prefix}"
     if os.scandir not in os.supports_fd:
+        if flags & _NO_LINK and os.path.islink(folder.rstrip("/")):  # noqa: PTH114 (a text already)
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         with os.scandir(folder) as listing:
             return _sort_entries(list(listing), prefix, files, skipped)
     # By descriptor each stat resolves one name instead of a whole path, and a folder swapped for a link is refused.
-    handle = os.open(folder, _FOLDER if prefix else _FOLDER & ~_NO_LINK)
+    # A slash at the end would have the system follow the very link.
+    handle = os.open(folder if prefix else root, flags)
     try:
         with os.scandir(handle) as listing:
             return _sort_entries(list(listing), prefix, files, skipped)
@@ -256,7 +272,9 @@ def _sort_entries(
                     skipped.append(_skip(prefix + name, f"cannot be read ({err.strerror})"))
                 continue
             if found.st_mode & _TYPE_BITS == stat.S_IFREG:
-                if is_note_name(name):
+                if found.st_size > MAX_FILE_BYTES and is_note_name(name):
+                    skipped.append(_skip(prefix + name, TOO_LARGE))
+                elif is_note_name(name):
                     files[prefix + name] = _new_tuple(
                         FileStat, (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
                     )
@@ -287,20 +305,28 @@ def _sort_oddity(
     else:
         with suppress(FileNotFoundError):
             found = entry.stat(follow_symlinks=False)
+            if found.st_size > MAX_FILE_BYTES:
+                skipped.append(_skip(path, TOO_LARGE))
+                return None
             files[path] = FileStat(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
     return None
 
 
-def _open_below(root: Path, folders: list[str], name: str) -> int:
-    """Open `root/folders/name` for reading without following a link below the root; returns the descriptor."""
+def _open_below(root: Path, flags: int, folders: list[str], name: str) -> int:
+    """Open `root/folders/name` for reading without following a link below the root; returns the descriptor.
+
+    `flags`: how the root is opened.
+    """
     if os.open not in os.supports_dir_fd:
+        if flags & _NO_LINK and root.is_symlink():
+            raise NotADirectoryError(root)
         target = root.joinpath(*folders, name)
         if os.path.realpath(target) != os.path.join(os.path.realpath(root), *folders, name):  # noqa: PTH118
             raise NotADirectoryError(target)
         return os.open(target, _READ)
-    if not folders:
+    if not folders and not flags & _NO_LINK:
         return os.open(root / name, _READ)
-    at = os.open(root, _FOLDER & ~_NO_LINK)
+    at = os.open(root, flags)
     try:
         for folder in folders:
             below = os.open(folder, _FOLDER, dir_fd=at)

@@ -18,6 +18,7 @@ from remvault.store.layout import VAULT_FILE, VAULT_FOLDERS, VaultPlace, is_vaul
 from remvault.store.ledger import FileChange, Outcome
 from remvault.store.work_tree import WorkTree, find_work_tree, head, run_git
 from remvault.surfaces.app import OpenVault, Surroundings, vault_settings
+from remvault.surfaces.settings_files import read_optional
 
 GITIGNORE = """\
 # Stays on this disk: local-only notes, handoffs, and working files of remvault.
@@ -163,8 +164,8 @@ def _is_bare(folder: Path) -> bool:
 
 def _kind_of(root: Path) -> str:
     try:
-        table = tomllib.loads((root / VAULT_FILE).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as err:
+        table = tomllib.loads(read_optional(root / VAULT_FILE) or "")
+    except tomllib.TOMLDecodeError as err:
         raise UserError(f"{root / VAULT_FILE} cannot be read: {err}", hint="mend it; nothing was changed") from err
     section = table.get("vault")
     kind = section.get("kind") if isinstance(section, dict) else None

@@ -9,6 +9,8 @@ from remvault.config import Settings, load_settings
 from remvault.errors import UserError
 from remvault.surfaces.surroundings import Surroundings
 
+_MAX_BYTES = 1024 * 1024
+
 
 def vault_settings(root: Path, around: Surroundings, options: Mapping[str, str] | None = None) -> Settings:
     """Read and combine every source of settings for one vault."""
@@ -44,10 +46,14 @@ def read_optional(path: Path) -> str | None:
     """A file's text, None when there is none.
 
     Raises:
-        UserError: when it is there but cannot be read as UTF-8.
+        UserError: when it is there but cannot be read as UTF-8, or is over 1 MiB.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open("rb") as stream:
+            data = stream.read(_MAX_BYTES + 1)
+        if len(data) > _MAX_BYTES:
+            raise UserError(f"{path} is over 1 MiB, which no settings are", hint="mend or remove it")
+        return data.decode("utf-8").replace("\r\n", "\n")
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as err:

@@ -7,9 +7,24 @@ from pathlib import Path
 
 import pytest
 
+from remvault.domain.note import parse_note
 from remvault.errors import GitError
-from remvault.store.work_tree import child_environment, find_work_tree, run_git
-from tests.vaults import git
+from remvault.retrieval.private_notes import private_notes
+from remvault.store.checking import load_notes
+from remvault.store.files import SaveFailed, read_regular
+from remvault.store.git import Repository
+from remvault.store.git_command import CommandRepository
+from remvault.store.limits import MAX_FILE_BYTES, BlobTooLarge
+from remvault.store.trees import CommitTree, DirectoryTree, NoteUnreadable
+from remvault.store.work_tree import WorkTree, child_environment, find_work_tree, run_git
+from tests.vaults import git, note_text
+
+
+def found_tree(repo: Path) -> WorkTree:
+    """The work tree at a folder."""
+    found = find_work_tree(repo)
+    assert found is not None
+    return found
 
 
 def script(path: Path, *lines: str) -> Path:
@@ -25,10 +40,7 @@ def test_committed_files_that_look_like_a_git_directory_do_not_hide_the_reposito
         (repo / name).mkdir()
     (repo / "HEAD").write_text("ref: refs/heads/main\n")
 
-    found = find_work_tree(repo)
-
-    assert found is not None
-    assert found.git_dir == repo / ".git"
+    assert found_tree(repo).git_dir == repo / ".git"
 
 
 def test_a_file_system_monitor_that_the_repository_names_is_not_run(repo: Path, tmp_path: Path) -> None:
@@ -64,3 +76,68 @@ def test_git_neither_asks_nor_fetches_on_our_behalf() -> None:
         ("GIT_TERMINAL_PROMPT", "0"),
         ("GIT_NO_LAZY_FETCH", "1"),
     }
+
+
+def huge(path: Path) -> Path:
+    """A file of 3 GiB that takes no room."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    os.truncate(path, 3 * 1024**3)
+    return path
+
+
+def test_a_huge_file_is_skipped_and_named_without_being_read(repo: Path) -> None:
+    huge(repo / "global" / "huge.md")
+    tree = DirectoryTree(repo)
+
+    assert tree.paths() == []
+    assert [(one.code, one.path, one.message) for one in tree.skipped()] == [
+        ("RV601", "global/huge.md", "skipped: larger than 64 MiB")
+    ]
+    with pytest.raises(NoteUnreadable, match="larger than 64 MiB"):
+        tree.read("global/huge.md")
+    with pytest.raises(SaveFailed, match="larger than 64 MiB"):
+        read_regular(repo / "global" / "huge.md")
+
+
+def test_a_note_over_a_mebibyte_is_named_as_git_names_it(repo: Path) -> None:
+    long = note_text(body="x" * (2 * 1024**2)).encode()
+    (repo / "long.md").write_bytes(long)
+
+    note = parse_note("long.md", DirectoryTree(repo).read("long.md"))
+
+    assert note.blob == git(repo, "hash-object", "long.md").strip()
+    assert [one.code for one in note.problems] == ["RV110"]
+    assert len(note.body) < 1024**2
+
+
+@pytest.mark.parametrize("through", ["the library", "the git program"])
+def test_a_huge_blob_is_skipped_by_its_header(repo: Path, through: str) -> None:
+    (repo / "huge.md").write_bytes(b"x" * (MAX_FILE_BYTES + 1))
+    git(repo, "-c", "core.compression=1", "add", "huge.md")
+    git(repo, "commit", "-q", "-m", "huge")
+    work_tree = found_tree(repo)
+    opened = Repository.open(work_tree, os.environ)
+    repository = opened if through == "the library" else CommandRepository(work_tree, os.environ)
+
+    notes, problems = load_notes(CommitTree(repository, "HEAD", ""))
+
+    assert notes == []
+    assert [(one.code, one.message) for one in problems] == [("RV601", "skipped: larger than 64 MiB")]
+    with pytest.raises(BlobTooLarge):
+        repository.read_blob(repository.blob_ids("HEAD", "")["huge.md"])
+
+
+def test_a_folder_of_the_vault_that_is_a_link_is_not_entered(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "secret.md").write_text(note_text("Secret"))
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "private").symlink_to(elsewhere)
+    tree = DirectoryTree(tmp_path / "vault" / "private", is_inner=True)
+
+    assert tree.paths() == []
+    assert list(private_notes(tmp_path / "vault" / "private")) == []
+    with pytest.raises(NoteUnreadable):
+        tree.read("secret.md")
+    assert DirectoryTree(tmp_path / "vault" / "private").paths() == ["secret.md"], "a vault may be reached by a link"
