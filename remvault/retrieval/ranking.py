@@ -122,9 +122,7 @@ def _matched_words(matches: Matches, words: Sequence[QueryWord]) -> dict[str, tu
         for field, text in document.frequencies:
             if text in owners:
                 numbers.update(owners[text])
-                fields.add(
-                    field.removeprefix("section_").replace("heading", "headings").replace("headingss", "headings")
-                )
+                fields.add(field)
     return {
         path: (tuple(words[at].text for at in sorted(numbers)), tuple(sorted(fields)))
         for path, (numbers, fields) in found.items()
