@@ -44,11 +44,6 @@ if TYPE_CHECKING:
     from remvault.surfaces.auditing import blame as blame
     from remvault.surfaces.auditing import diff as diff
     from remvault.surfaces.auditing import log as log
-    from remvault.surfaces.disputes import conflicts as conflicts
-    from remvault.surfaces.disputes import resolve as resolve
-    from remvault.surfaces.explaining import why as why
-    from remvault.surfaces.feedback import irrelevant as irrelevant
-    from remvault.surfaces.feedback import useful as useful
     from remvault.surfaces.correcting import archive as archive
     from remvault.surfaces.correcting import clear as clear
     from remvault.surfaces.correcting import confirm as confirm
@@ -57,6 +52,11 @@ if TYPE_CHECKING:
     from remvault.surfaces.correcting import restore as restore
     from remvault.surfaces.correcting import retract as retract
     from remvault.surfaces.correcting import unlink as unlink
+    from remvault.surfaces.disputes import conflicts as conflicts
+    from remvault.surfaces.disputes import resolve as resolve
+    from remvault.surfaces.explaining import why as why
+    from remvault.surfaces.feedback import irrelevant as irrelevant
+    from remvault.surfaces.feedback import useful as useful
     from remvault.surfaces.fusing import FusedAnswer as FusedAnswer
     from remvault.surfaces.fusing import open_providers as open_providers
     from remvault.surfaces.fusing import search_all as search_all
@@ -66,8 +66,8 @@ if TYPE_CHECKING:
     from remvault.surfaces.reading import list_memories as list_memories
     from remvault.surfaces.reading import search as search
     from remvault.surfaces.reading import show as show
-    from remvault.surfaces.reading import status as status
     from remvault.surfaces.reading import surface as surface
+    from remvault.surfaces.standing import status as status
     from remvault.surfaces.statistics import stale as stale
     from remvault.surfaces.statistics import stats as stats
     from remvault.surfaces.undoing import undo as undo
@@ -130,7 +130,7 @@ _HOMES: dict[str, str] = {
     "list_memories": "surfaces.reading",
     "search": "surfaces.reading",
     "show": "surfaces.reading",
-    "status": "surfaces.reading",
+    "status": "surfaces.standing",
     "surface": "surfaces.reading",
     "stale": "surfaces.statistics",
     "stats": "surfaces.statistics",

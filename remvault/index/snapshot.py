@@ -125,6 +125,12 @@ class Snapshot:
         entries = self._view.manifest.rows.values()
         return sorted((as_row(entry) for entry in entries if entry.is_related), key=lambda row: row.path)
 
+    def local_only_ids(self) -> frozenset[str]:
+        """Ids of the local-only notes among the others, where they should not be."""
+        entries = self._view.manifest.rows.values()
+        rows = (as_row(entry) for entry in entries if not entry.number)
+        return frozenset(row.id for row in rows if row.id is not None and row.is_local_only)
+
     def rows_of(self, ids: Collection[str]) -> list[NoteRow]:
         """The rows of notes that have one of these ids, by path."""
         entries = self._view.manifest.rows.values()

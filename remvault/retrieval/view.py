@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from remvault.domain.moments import parse_moment
+from remvault.domain.problems import Problem
 from remvault.domain.scope import SCOPES, Context
 from remvault.index.rows import NoteRow
 from remvault.index.snapshot import Snapshot
@@ -31,6 +32,7 @@ class View:
         is_person: a person at a command line, who is also shown notes whose owner cannot be read (labelled); agents
             and tools never are.
         past: what git and the ledger know beyond the snapshot.
+        withheld: ids that this context may not see whatever an older state of their notes says.
     """
 
     snapshot: Snapshot
@@ -39,6 +41,7 @@ class View:
     is_person: bool
     is_embedded: bool
     past: Past = field(default_factory=NoPast)
+    withheld: frozenset[str] = frozenset()
     owners: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -46,7 +49,7 @@ class View:
 
     def sees(self, row: NoteRow) -> bool:
         """Whether this context may know that the note exists."""
-        if row.is_local_only:
+        if row.is_local_only or row.id in self.withheld:
             return False
         if row.owner:
             return row.owner in self.owners
@@ -84,7 +87,7 @@ class View:
 
     def notices(self) -> tuple[str, ...]:
         """What a person should hear besides the answer: about the index, skipped files and broken notes."""
-        said = [*self.snapshot.notices, *(f"{one.path}: {one.message}" for one in self.snapshot.skipped)]
+        said = [*self.snapshot.notices, *(f"{one.path}: {one.message}" for one in self.skipped())]
         if "project" not in self.context.ids and any(
             key.startswith("project:") for key in self.snapshot.owner_counts()
         ):
@@ -94,6 +97,11 @@ class View:
             what = "1 note has errors" if broken == 1 else f"{broken:,} notes have errors"
             said.append(f"{what} and cannot be surfaced: 'remvault check' names them")
         return tuple(said)
+
+    def skipped(self) -> list[Problem]:
+        """What was not read and lies where this context is at home; an agent is told of none, nobody knows whose."""
+        # A whole folder may have been skipped: the owner's own is the owner's business.
+        return [one for one in self.snapshot.skipped if self.is_person and self._is_at_home(f"{one.path}/")]
 
     def labels(self, row: NoteRow) -> list[str]:
         """What a reader must know before trusting the memory."""

@@ -7,7 +7,7 @@ Leaves alone: rules over fields and graph (`domain.rules`), printing (`surfaces`
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
@@ -55,7 +55,12 @@ def load_notes(tree: Tree) -> tuple[list[Note], list[Problem]]:
 
 
 def check_tree(
-    tree: Tree, *, is_embedded: bool, severities: Mapping[str, str], only: Callable[[str], bool] = lambda path: True
+    tree: Tree,
+    *,
+    is_embedded: bool,
+    severities: Mapping[str, str],
+    only: Callable[[str], bool] = lambda path: True,
+    sees: Callable[[Note], bool] | None = None,
 ) -> Checked:
     """Run every rule over a tree.
 
@@ -63,14 +68,21 @@ def check_tree(
         tree: what to judge: the folder, the staged entries or a commit.
         severities: the vault's `[rules]`.
         only: which paths to report on; rules over the whole vault still see every note.
+        sees: which notes may be told of at all, None for all; nothing that is found names another.
     """
     notes, problems = load_notes(tree)
+    across = _across(notes)
+    if sees is not None:
+        # Found among the notes in sight alone, so no message names another; and kept only where it holds in the whole
+        # vault too, as a link that leads out of sight is not a link to nowhere.
+        true = {(one.code, one.path) for one in across}
+        notes, problems = [note for note in notes if sees(note)], []
+        across = [one for one in _across(notes) if (one.code, one.path) in true]
     for note in notes:
         if only(note.path):
             problems += [_with_repair(one, tree) for one in note_problems(note, is_embedded=is_embedded)]
             problems += folder_problems(note.path, note.owner, note.line_of("scope"))
-    problems += vault_problems([linked(note) for note in notes])
-    problems += name_clashes([note.path for note in notes])
+    problems += across
     kept = [one for one in problems if only(one.path)]
     return Checked(tuple(notes), tuple(sorted(with_severities(kept, severities), key=Problem.sort_key)))
 
@@ -93,6 +105,11 @@ def repairs(tree: Tree, checked: Checked, *, new_id: Callable[[], str]) -> list[
         if mended != text or new_path:
             found_repairs.append(Repair(note.path, note.blob, mended, new_path))
     return found_repairs
+
+
+def _across(notes: Sequence[Note]) -> list[Problem]:
+    """What is wrong between notes."""
+    return [*vault_problems([linked(note) for note in notes]), *name_clashes([note.path for note in notes])]
 
 
 def _with_repair(found: Problem, tree: Tree) -> Problem:

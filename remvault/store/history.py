@@ -7,7 +7,7 @@ Leaves alone: who may see an entry (surfaces), the commits themselves (git).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from remvault.domain.commit_message import Operation, operations, parse
@@ -92,6 +92,15 @@ def removed_notes(repository: GitRepository, prefix: str, *, start: str = "HEAD"
                 yield read_note(repository, path, before)
 
 
+def notes_of(repository: GitRepository, prefix: str, commit: str, paths: Sequence[str]) -> Iterator[Note]:
+    """The notes at these paths as a commit left them, as its parents had them where it removed them."""
+    facts = next(iter(repository.log(commit))) if paths else None
+    for path in paths:
+        assert facts is not None
+        blobs = (repository.blob_at(one, prefix + path) for one in (facts.id, *facts.parents))
+        yield read_note(repository, path, next((blob for blob in blobs if blob is not None), None))
+
+
 def signatures(repository: GitRepository, commits: Sequence[str]) -> dict[str, str]:
     """What git says of each commit's signature, as `%G?` of `git log` writes it; "N" for none. One call of git."""
     asked = "\n".join(commits).encode() + b"\n"
@@ -137,7 +146,9 @@ def _of_note(
         if told:
             yield from (_told(facts, operation, changes) for operation in reversed(naming or told))
         else:
-            yield _derived(repository, facts, {name: changes[name] for name in changes if name in names})
+            # Of this note alone, though its subject may speak of all that the commit touched.
+            derived = _derived(repository, facts, {name: changes[name] for name in changes if name in names})
+            yield replace(derived, paths=tuple(sorted(path for path in changes if is_note_path(path))))
 
 
 def _is_touched(facts: CommitFacts, name: str, blob_at: Callable[[str, str], str | None]) -> bool:

@@ -206,8 +206,12 @@ class OpenVault:
         assert self.repository is not None
         return self.repository.blob_ids("HEAD", self.prefix)
 
-    def view(self, as_of: str | None = None) -> View:
+    def view(self, as_of: str | None = None, *, with_past: bool = False) -> View:
         """What this context may see right now, or of the vault as it was at a revision, date or time.
+
+        Args:
+            as_of: None for now.
+            with_past: history is told of too: to an agent nothing of what is local-only today, as with `as_of`.
 
         Raises:
             UserError: for a past that is not there, see `store.as_of.past_moment`.
@@ -217,7 +221,9 @@ class OpenVault:
 
         if as_of is None:
             now, known = self.surroundings.now(), VaultPast(self)
-            return View(self.snapshot(), self.context, now, self.is_person, self.is_embedded, known)
+            present = self.snapshot()
+            withheld = self._withheld(present) if with_past else frozenset()
+            return View(present, self.context, now, self.is_person, self.is_embedded, known, withheld)
         from remvault.index.reconcile import snapshot_of
 
         then = self.past(as_of)
@@ -226,7 +232,17 @@ class OpenVault:
         snapshot = snapshot_of(
             tree, self.state, language=language, is_embedded=self.is_embedded, progress=self.progress
         )
-        return View(snapshot, self.context, then.moment, self.is_person, self.is_embedded)
+        withheld = frozenset() if self.is_person else self._withheld(self.snapshot())
+        return View(snapshot, self.context, then.moment, self.is_person, self.is_embedded, withheld=withheld)
+
+    def _withheld(self, present: Snapshot) -> frozenset[str]:
+        """Ids of what is local-only today: an agent may not read in history what it may not read on disk."""
+        from remvault.retrieval.private_notes import private_notes
+
+        if self.is_person:
+            return frozenset()
+        apart = {note.memory.id for note in private_notes(self.private_folder) if note.memory.id is not None}
+        return present.local_only_ids() | apart
 
     @property
     def history(self) -> GitRepository:

@@ -80,7 +80,7 @@ def log(vault: OpenVault, name: str | None = None, *, limit: int = 30) -> Log:
 
     Only operations on memories this context may see are told.
     """
-    view = vault.view()
+    view = vault.view(with_past=True)
     if name is None:
         return Log(_told(vault, view, limit))
     try:
@@ -109,7 +109,7 @@ def diff(vault: OpenVault, old: str, new: str | None = None) -> Differences:
     """
     from remvault.domain.differences import differences
 
-    view = vault.view()
+    view = vault.view(with_past=True)
     first, last = vault.past(old).commit, None if new is None else vault.past(new).commit
     before, after = _tree(vault, first), _tree(vault, last)
     changed = _changed_paths(vault, view, first, last)
@@ -122,7 +122,7 @@ def blame(vault: OpenVault, name: str) -> Blamed:
     from remvault.store.blame import blame as _blame
     from remvault.store.blame import known_fields
 
-    view = vault.view()
+    view = vault.view(with_past=True)
     row = vault.find(name, view)
     note = parse_note(row.path, DirectoryTree(vault.root).read(row.path))
     found = _blame(vault.history, vault.prefix, note, head_path=_path_in_head(vault, view, row))
@@ -149,7 +149,7 @@ def _told(
 
     visible = _visible_ids(view) | ({memory_id} if memory_id else set())
     found = history(vault.history, vault.prefix, path=path, memory_id=memory_id)
-    seen = (_seen(entry, view, visible) for entry in found)
+    seen = (_seen(vault, entry, view, visible) for entry in found)
     return tuple(islice((entry for entry in seen if entry is not None), limit))
 
 
@@ -237,24 +237,35 @@ def _visible_ids(view: View) -> frozenset[str]:
     return frozenset(row.id for row in view.visible() if row.id)
 
 
-def _seen(entry: Entry, view: View, visible: Collection[str]) -> Entry | None:
+def _seen(vault: OpenVault, entry: Entry, view: View, visible: Collection[str]) -> Entry | None:
     """An entry as far as this context may know of it; None when it may not.
 
-    What the commit says it belongs to decides. Where that says nothing, only memories that are seen today are told of,
-    and a subject or reason that may speak of others is left out.
+    What the commit says it belongs to decides. Where that says nothing, only memories that are seen today are told of.
+    Whatever it says: a subject or reason that may speak of a note out of sight is left out.
     """
     if entry.scope is not None:
         if entry.scope not in view.owners:
             return None
-        hidden = {row.id for row in view.snapshot.rows.values() if row.id in entry.ids and not view.sees(row)}
+        hidden = {row.id for row in view.snapshot.rows_of(entry.ids) if not view.sees(row)} | view.withheld
         ids = tuple(one for one in entry.ids if one not in hidden)
     else:
         ids = tuple(one for one in entry.ids if one in visible)
-    if ids == entry.ids:
+    if ids == entry.ids and _sees_paths(vault, entry, view):
         return entry
     if not ids:
         return None
     return replace(entry, ids=ids, subject=f"{entry.op}: {len(ids)} of the memories here", reason=None)
+
+
+def _sees_paths(vault: OpenVault, entry: Entry, view: View) -> bool:
+    """Whether every note that a commit touched is in sight: as it is now, or as that commit had it when it is gone."""
+    from remvault.store.history import notes_of
+
+    rows = [view.snapshot.rows.get(path) for path in entry.paths]
+    if not all(row is None or view.sees(row) for row in rows):
+        return False
+    gone = [path for path, row in zip(entry.paths, rows, strict=True) if row is None]
+    return all(view.sees(row_of(vault, note)) for note in notes_of(vault.history, vault.prefix, entry.commit, gone))
 
 
 def _who(entry: Entry | None) -> dict[str, Any]:

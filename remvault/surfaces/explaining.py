@@ -76,7 +76,7 @@ def why(vault: OpenVault, name: str, query: str | None = None) -> Why:
     from remvault.store.usage import of_memory as usage_of
     from remvault.surfaces.disputes import conflicts_of
 
-    view = vault.view()
+    view = vault.view(with_past=True)
     row = vault.find(name, view)
     memory = memory_of(vault, view, row)
     entries = () if vault.repository is None else memory_log(vault, view, row)

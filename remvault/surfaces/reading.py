@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from remvault.domain.memory import TIERS, TYPES
-from remvault.domain.problems import Problem, with_severities
+from remvault.domain.hostile_text import plain_words
+from remvault.domain.memory import ID, TIERS, TYPES
+from remvault.domain.problems import Problem
 from remvault.domain.records import to_record
 from remvault.domain.scope import SCOPES
 from remvault.domain.suggestions import suggest
@@ -28,7 +28,6 @@ from remvault.retrieval.search import search as _search
 from remvault.retrieval.surfacing import Surfaced
 from remvault.retrieval.surfacing import surface as _surface
 from remvault.retrieval.view import View
-from remvault.store.note_paths import is_note_path
 from remvault.store.trees import DirectoryTree, Tree
 from remvault.surfaces.app import OpenVault
 from remvault.surfaces.exposing import last_surfaced, record_exposures, record_search, record_show
@@ -36,7 +35,8 @@ from remvault.surfaces.exposing import last_surfaced, record_exposures, record_s
 if TYPE_CHECKING:
     from remvault.domain.note import Note
     from remvault.index.rows import NoteRow
-    from remvault.store.ledger import Outcome
+
+_COMPLETION_CHARS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,35 +60,6 @@ class Shown:
             from base64 import b64encode
 
             return self.answer() | {"raw": None, "raw_base64": b64encode(self.data).decode("ascii")}
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """How the vault stands."""
-
-    vault: Path
-    notes: int
-    generation: int
-    is_stale: bool
-    uncommitted: tuple[str, ...]  # paths of notes that HEAD does not hold as they are
-    deleted: tuple[str, ...]  # paths of notes that HEAD holds and the disk does not
-    settled: tuple[Outcome, ...]  # what this call committed of what was left over
-    pending: tuple[Mapping[str, Any], ...]
-    errors: int
-    warnings: int
-    notices: tuple[str, ...]
-
-    def answer(self) -> dict[str, Any]:
-        """The status as JSON has it."""
-        return {
-            "vault": str(self.vault),
-            "notes": self.notes,
-            "index": {"generation": self.generation, "notes": self.notes, "stale": self.is_stale},
-            "watcher": {"alive": False, "last_seen": None},
-            "uncommitted": [*self.uncommitted, *self.deleted],
-            "pending": [dict(one) for one in self.pending],
-            "problems": {"errors": self.errors, "warnings": self.warnings},
-        }
 
 
 def search(
@@ -272,41 +243,17 @@ def _full(vault: OpenVault, view: View, row: NoteRow, note: Note, *, start: str)
     )
 
 
-def status(vault: OpenVault, *, settle: bool = True) -> Status:
-    """How the vault stands; commits first what was saved but could not be committed at the time."""
-    settled = vault.ledger.settle() if settle and vault.settings.read_only_reason is None else []
-    view = vault.view()
-    rows = list(view.visible())
-    pending = [
-        {
-            "op": one.operation.op,
-            "ids": list(one.operation.ids),
-            "paths": [change.path for change in one.changes],
-            "why": one.why,
-        }
-        for one in vault.ledger.pending()
-    ]
-    found = _all_problems(vault, view)
-    deleted = set(vault.head_blobs()) - set(view.snapshot.rows)
-    return Status(
-        vault.root,
-        len(rows),
-        view.snapshot.generation,
-        view.snapshot.is_stale,
-        tuple(sorted(row.path for row in rows if not row.is_committed)),
-        tuple(sorted(path for path in deleted if is_note_path(path))),
-        tuple(settled),
-        tuple(pending),
-        sum(one.severity == "error" for one in found),
-        sum(one.severity == "warning" for one in found),
-        view.notices(),
-    )
-
-
 def completions(vault: OpenVault, incomplete: str) -> list[tuple[str, str]]:
-    """Ids that begin so, with titles, for a shell to offer; only what this context may see."""
-    rows = vault.view().visible()
-    return [(row.id, row.title or "") for row in rows if row.id and row.id.startswith(incomplete)]
+    """Ids that begin so, with the plain words of their titles, for a shell to offer; only what this context may see.
+
+    zsh runs what it finds in the text of a completion, so nothing that a shell could read as its own is in either.
+    """
+    rows = [row for row in vault.view().visible() if row.id and ID.match(row.id)]
+    return [
+        (row.id, plain_words(row.title or "", limit=_COMPLETION_CHARS))
+        for row in rows
+        if row.id is not None and row.id.startswith(incomplete)
+    ]
 
 
 def _refuse_unknown(what: str, given: Collection[str], known: Sequence[str]) -> None:
@@ -315,24 +262,6 @@ def _refuse_unknown(what: str, given: Collection[str], known: Sequence[str]) -> 
             close = suggest(word, known)
             meant = f" (did you mean {close!r}?)" if close else ""
             raise UsageError(f"unknown {what} {word!r}{meant}", hint="one of " + ", ".join(known))
-
-
-def _all_problems(vault: OpenVault, view: View) -> list[Problem]:
-    """What `check` would find in the notes of this context; only those with problems are opened."""
-    from remvault.domain.note import parse_note
-    from remvault.domain.rules import note_problems, vault_problems
-    from remvault.store.checking import folder_problems, name_clashes
-
-    rows = list(view.snapshot.rows.values())
-    tree = DirectoryTree(vault.root)
-    found = [*vault_problems([row.linked() for row in rows]), *name_clashes(row.path for row in rows)]
-    for row in rows:
-        found += folder_problems(row.path, row.owner, 1)
-        if row.problems:
-            found += note_problems(parse_note(row.path, tree.read(row.path)), is_embedded=vault.is_embedded)
-    seen = {row.path for row in rows if view.sees(row) or row.is_local_only}
-    found = [one for one in found if one.path in seen]
-    return with_severities([*found, *view.snapshot.skipped], vault.settings.rules)
 
 
 def _updated(vault: OpenVault, path: str, start: str) -> str | None:
@@ -351,13 +280,13 @@ def _persons_only(vault: OpenVault) -> None:
 
 
 def _show_private(vault: OpenVault, name: str) -> Shown:
-    from remvault.retrieval.private_notes import FOLDER, private_notes
+    from remvault.retrieval.private_notes import FOLDER, private_notes, private_tree
 
     _persons_only(vault)
     notes = {note.path: note for note in private_notes(vault.private_folder) if note.owner in vault.context.owners()}
     found = find(name, [_Named(note) for note in notes.values()])
     note = notes[found.path]
-    data = (vault.private_folder / note.path.removeprefix(f"{FOLDER}/")).read_bytes()
+    data = private_tree(vault.private_folder).read(note.path.removeprefix(f"{FOLDER}/"))
     return Shown(_private_answer(vault, note) | {"body": note.body}, data, ("local-only",), note.problems)
 
 

@@ -14,8 +14,10 @@ from remvault.errors import UsageError, UserError
 from remvault.store.checking import Checked, check_tree, repairs
 from remvault.store.trees import CommitTree, DirectoryTree, StagedTree, Tree
 from remvault.surfaces.app import OpenVault
+from remvault.surfaces.auditing import row_of
 
 if TYPE_CHECKING:
+    from remvault.domain.note import Note
     from remvault.index.snapshot import Snapshot
     from remvault.store.vault import Written
 
@@ -63,6 +65,8 @@ def check(
     dry_run: bool = False,
 ) -> Report:
     """Run every rule over the notes on disk, the staged ones, or those of a commit.
+
+    A person is the keeper of the whole vault and hears of every note; an agent or tool only of what it may see.
 
     Args:
         paths: files or folders to report on; empty means the whole vault.
@@ -119,7 +123,11 @@ def problem_answer(problem: Problem) -> dict[str, Any]:
 
 
 def _checked(vault: OpenVault, tree: Tree, only: Callable[[str], bool]) -> Checked:
-    return check_tree(tree, is_embedded=vault.is_embedded, severities=vault.settings.rules, only=only)
+    sees: Callable[[Note], bool] | None = None
+    if not vault.is_person:
+        view = vault.view(with_past=True)
+        sees = lambda note: view.sees(row_of(vault, note))  # noqa: E731
+    return check_tree(tree, is_embedded=vault.is_embedded, severities=vault.settings.rules, only=only, sees=sees)
 
 
 def _report(checked: Checked, fixed: Sequence[Written] = ()) -> Report:

@@ -113,6 +113,7 @@ def complete_ids(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
         invocation = Invocation.of_process(Screen.of_process())
         invocation.vault = root.params.get("vault") or os.environ.get("REMVAULT_VAULT")
         invocation.contexts = root.params.get("context") or ()
+        invocation.actor = root.params.get("actor")
         from remvault.surfaces.reading import completions
 
         return completions(invocation.open(), incomplete)

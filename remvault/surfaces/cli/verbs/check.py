@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from remvault.domain.hostile_text import shown
 from remvault.domain.problems import Problem
 from remvault.surfaces.app import OpenVault
 from remvault.surfaces.cli import text
@@ -40,7 +41,7 @@ def verb(
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Validate notes; exits with 1 when there are errors."""
+    """Validate notes, of every scope for a person or in CI; exits with 1 when there are errors."""
     from remvault.surfaces import upkeep
 
     run = of(ctx)
@@ -78,5 +79,5 @@ def _annotation(vault: OpenVault, problem: Problem) -> str:
 
 
 def _escaped(message: str, *, in_property: bool = False) -> str:
-    message = message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    message = shown(message).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     return message.replace(":", "%3A").replace(",", "%2C") if in_property else message

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import typer
 
+from remvault.domain.hostile_text import one_line
 from remvault.surfaces.cli import text
 from remvault.surfaces.cli.invocation import Json, of
 
 
 def verb(ctx: typer.Context, as_json: Json = False) -> None:
     """Show how the vault stands, and commit what was saved but could not be committed."""
-    from remvault.surfaces import reading
+    from remvault.surfaces import standing
 
     run = of(ctx)
     vault = run.open(as_json)
-    found = reading.status(vault)
+    found = standing.status(vault)
     run.tell(found.notices)
 
     def as_text() -> str:
@@ -25,11 +26,11 @@ def verb(ctx: typer.Context, as_json: Json = False) -> None:
             ("problems", f"{text.count(found.errors, 'error')}, {text.count(found.warnings, 'warning')}"),
             ("commits", vault.settings.text("git.commit") or "auto"),
         ]
-        lines = [text.columns((run.screen.style(key.ljust(9), "dim"), value) for key, value in rows)]
+        lines = [text.columns((run.screen.style(key.ljust(9), "dim"), one_line(value)) for key, value in rows)]
         lines += [f"committed {outcome.commit[:10]}" for outcome in found.settled if outcome.commit]
-        lines += [f"uncommitted  {path}" for path in found.uncommitted]
-        lines += [f"deleted, not committed  {path}" for path in found.deleted]
-        lines += [f"pending  {one['op']} {', '.join(one['paths'])}: {one['why']}" for one in found.pending]
+        lines += [f"uncommitted  {one_line(path)}" for path in found.uncommitted]
+        lines += [f"deleted, not committed  {one_line(path)}" for path in found.deleted]
+        lines += [one_line(f"pending  {one['op']} {', '.join(one['paths'])}: {one['why']}") for one in found.pending]
         return "\n".join(lines)
 
     run.screen.answer(found.answer(), as_text)
