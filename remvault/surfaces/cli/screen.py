@@ -62,7 +62,7 @@ class Screen:
     def say(self, message: str) -> None:
         """Tell something about the run, unless quiet."""
         if not self.quiet:
-            self.err.write(f"remvault: {shown(message)}\n")
+            self.err.write(f"remvault: {_said(message)}\n")
 
     def detail(self, message: str) -> None:
         """Tell something only with --verbose."""
@@ -77,9 +77,9 @@ class Screen:
             self.flush()
             return
         self.flush()
-        self.err.write(f"{self.style('error:', 'red')} {shown(err.message)}\n")
+        self.err.write(f"{self.style('error:', 'red')} {_said(err.message)}\n")
         if err.hint:
-            self.err.write(f"{self.style('hint:', 'cyan')} {shown(err.hint)}\n")
+            self.err.write(f"{self.style('hint:', 'cyan')} {_said(err.hint)}\n")
 
     def style(self, text: str, *names: str) -> str:
         """Wrap text in colour codes where colours are on."""
@@ -90,3 +90,8 @@ class Screen:
     def flush(self) -> None:
         """Hand everything to the system, so that a closed pipe shows here and not at exit."""
         self.out.flush()
+
+
+def _said(message: str) -> str:
+    """A message that stays one: lines after the first are indented, so that none looks like a line of our own."""
+    return shown(message).replace("\n", "\n  ")

@@ -37,14 +37,14 @@ def tell_written(written: Written, screen: Screen) -> None:
 
     def as_text() -> str:
         if outcome is None:
-            also = "".join(f"\nwould mark {path}" for path in written.marked)
-            gone = "\n".join(f"would remove {path}" for path in written.removed)
+            also = "".join(f"\nwould mark {one_line(path)}" for path in written.marked)
+            gone = "\n".join(f"would remove {one_line(path)}" for path in written.removed)
             if written.path in written.removed:
                 return gone
-            return f"would write {written.path}:\n\n{shown(written.text)}{also}{gone and chr(10) + gone}"
+            return f"would write {one_line(written.path)}:\n\n{shown(written.text)}{also}{gone and chr(10) + gone}"
         if not written.is_changed:
             return ""
         where = f"  {outcome.commit[:10]}" if outcome.commit else ""
-        return f"{written.op} {screen.style(written.id, 'cyan')}  {one_line(written.path)}{where}"
+        return f"{written.op} {screen.style(one_line(written.id), 'cyan')}  {one_line(written.path)}{where}"
 
     screen.answer(written.answer(), as_text)

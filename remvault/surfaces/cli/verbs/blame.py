@@ -25,7 +25,7 @@ def verb(ctx: typer.Context, name: MemoryName, as_json: Json = False) -> None:
     def as_text() -> str:
         memory = answer["memory"]
         identity, title = one_line(memory["id"] or "(no id)"), one_line(memory["title"] or memory["path"])
-        rows = [(one["field"], _short(one["value"]), _who(one, run.screen)) for one in answer["fields"]]
+        rows = [(one_line(one["field"]), _short(one["value"]), _who(one, run.screen)) for one in answer["fields"]]
         blocks = [f"{run.screen.style(identity, 'cyan')}  {run.screen.style(title, 'bold')}", text.columns(rows)]
         for one in answer["body"]:
             place = _place(one["from_line"], one["to_line"])

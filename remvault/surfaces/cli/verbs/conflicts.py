@@ -39,7 +39,9 @@ def verb(
         for side in one.sides:
             dates = [f"{key} {value}" for key in ("confirmed", "observed", "created") if (value := getattr(side, key))]
             about = run.screen.style(one_line(" · ".join([*dates, side.source or "unknown source"])), "dim")
-            lines.append(f"  {run.screen.style(side.id, 'cyan')}  {one_line(side.title or '(no title)')}  {about}")
+            lines.append(
+                f"  {run.screen.style(one_line(side.id), 'cyan')}  {one_line(side.title or '(no title)')}  {about}"
+            )
         return "\n".join(lines)
 
     if not found.conflicts:

@@ -41,7 +41,7 @@ def show(ctx: typer.Context, as_json: Json = False) -> None:
         ]
         table = text.columns([tuple(one_line(cell) for cell in row) for row in rows])
         advice = "" if "project" in ids else f"\n\nto open the project: {SCOPES.row('project').advice}"
-        return f"{table}\nvault         {vault.root}{advice}"
+        return f"{table}\nvault         {one_line(str(vault.root))}{advice}"
 
     run.screen.answer(answer, as_text)
 

@@ -6,6 +6,7 @@ import sys
 
 import typer
 
+from remvault.domain.hostile_text import one_line
 from remvault.errors import UserError
 from remvault.surfaces.app import OpenVault
 from remvault.surfaces.cli.invocation import Json, of
@@ -26,7 +27,7 @@ def install(ctx: typer.Context, as_json: Json = False) -> None:
     vault = run.open(as_json)
     found = install(_tree(vault), vault.surroundings.environ, interpreter=sys.executable)
     answer = {"hooks": [{"event": one.event, "path": str(one.path), "installed": True} for one in found]}
-    run.screen.answer(answer, lambda: "\n".join(f"installed {one.path}" for one in found))
+    run.screen.answer(answer, lambda: "\n".join(one_line(f"installed {one.path}") for one in found))
 
 
 @app.command()
@@ -41,7 +42,10 @@ def uninstall(ctx: typer.Context, as_json: Json = False) -> None:
     if not found:
         run.screen.say("no hook of remvault is installed here")
     run.screen.answer(
-        answer, lambda: "\n".join(f"{'removed' if one.kind == 'installed' else 'put back'} {one.path}" for one in found)
+        answer,
+        lambda: "\n".join(
+            one_line(f"{'removed' if one.kind == 'installed' else 'put back'} {one.path}") for one in found
+        ),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from remvault.domain.hostile_text import one_line
 from remvault.surfaces.cli.invocation import DryRun, Json, Reason, of
 
 
@@ -45,10 +46,11 @@ def verb(
     def as_text() -> str:
         kind = "an embedded vault" if made.kind == "embedded" else "a standalone vault"
         scope = "" if made.project else " --scope global"
+        root = one_line(str(made.root))
         if not made.made:
-            return f"{made.root} is {kind} already"
+            return f"{root} is {kind} already"
         if dry_run:
-            return f"would make {kind} in {made.root}"
-        return f"made {kind} in {made.root}\nwrite the first memory: remvault new TITLE --body TEXT{scope}"
+            return f"would make {kind} in {root}"
+        return f"made {kind} in {root}\nwrite the first memory: remvault new TITLE --body TEXT{scope}"
 
     run.screen.answer(made.answer(), as_text)

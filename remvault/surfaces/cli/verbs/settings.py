@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from remvault.config import SETTINGS
+from remvault.domain.hostile_text import one_line
 from remvault.errors import UsageError
 from remvault.surfaces.cli import text
 from remvault.surfaces.cli.invocation import Json, of
@@ -32,7 +33,7 @@ def verb(
     }
 
     def as_text() -> str:
-        shown = [(name, _shown(value), origin) for name, value, origin in rows]
+        shown = [(name, one_line(_shown(value)), one_line(origin)) for name, value, origin in rows]
         table = text.columns(shown)
         return table if key is None or key not in helps else f"{table}\n{helps[key]}"
 

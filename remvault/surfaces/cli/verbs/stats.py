@@ -37,5 +37,8 @@ def verb(ctx: typer.Context, as_json: Json = False) -> None:
 def _shown(head: str, surfaced: Sequence[Surfacing]) -> list[str]:
     if not surfaced:
         return []
-    lines = (f"  {one.id}  {one_line(one.title or '(no title)')}  {text.count(one.times, 'time')}" for one in surfaced)
+    lines = (
+        f"  {one_line(one.id)}  {one_line(one.title or '(no title)')}  {text.count(one.times, 'time')}"
+        for one in surfaced
+    )
     return [head, *lines]
