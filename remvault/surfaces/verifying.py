@@ -67,7 +67,7 @@ def verify(vault: OpenVault, *, accept: bool = False) -> Verified:
         NoHistory: outside git.
     """
     repository = vault.history
-    view = vault.view()
+    view = vault.view(with_past=True)
     tree = DirectoryTree(vault.root)
     found = [*_files(vault, view, tree), *_identity(view), *_seen_before(vault, accept=accept)]
     authors = {name: str(trust) for name, trust in vault.settings.table("authors").items()}
@@ -117,7 +117,7 @@ def _others(vault: OpenVault) -> Iterator[tuple[str, bytes | None]]:
 def _identity(view: View) -> Iterator[Problem]:
     """Files that are passed over, and ids that stand twice."""
     rows = [row.linked() for row in view.snapshot.rows.values() if view.sees(row)]
-    yield from (replace(one, message=f"{one.path}: {one.message}") for one in view.snapshot.skipped)
+    yield from (replace(one, message=f"{one.path}: {one.message}") for one in view.skipped())
     for one in vault_problems(rows):
         if one.code == "RV105":
             yield replace(one, message=f"{one.path}: {one.message}")
