@@ -115,15 +115,15 @@ class Committer:
         (encryption) must not enter history around it; and where git keeps a note without the carriage returns it has on
         disk (`known`: its blob in HEAD, or as we stored it), a change of one line must not become one of all.
         """
-        is_converted = (
-            known is not None
-            and b"\r\n" in data
-            and self.repository.has_blob(known)
-            and b"\r" not in self.repository.read_blob(known)
-        )
-        if is_converted or has_filter(self._tree, path, self._environ, self._config):
+        if self._is_filtered(path, data, known):
             return self.repository.write_filtered_blob(path, data)
         return self.repository.write_blob(data)
+
+    def name(self, path: str, data: bytes, known: str | None) -> str:
+        """The name that `store` would give, with nothing stored; raises GitError."""
+        if self._is_filtered(path, data, known):
+            return self.repository.hash_filtered(path, data)
+        return self.repository.hash(data)
 
     def check_idle(self) -> Head:
         """Return HEAD, or raise PutOff when git is in the middle of something or, for a commit, not on a branch."""
@@ -253,6 +253,15 @@ class Committer:
         identity = resolve_identity(self._environ, self._config, self._clock(), self._tree.root)
         sign = is_true(self._config.get("commit.gpgsign"))
         return self.repository.commit(Draft(where.branch, where.commit, steps, identity, sign, self._config))
+
+    def _is_filtered(self, path: str, data: bytes, known: str | None) -> bool:
+        is_converted = (
+            known is not None
+            and b"\r\n" in data
+            and self.repository.has_blob(known)
+            and b"\r" not in self.repository.read_blob(known)
+        )
+        return is_converted or has_filter(self._tree, path, self._environ, self._config)
 
     @cached_property
     def _config(self) -> Mapping[str, str]:

@@ -80,6 +80,10 @@ class Repository:
         """See GitRepository."""
         return blob_id(data)
 
+    def hash_filtered(self, path: str, data: bytes) -> str:
+        """See GitRepository."""
+        return self._command.hash_filtered(path, data)
+
     def resolve(self, rev: str) -> str:
         """See GitRepository."""
         try:

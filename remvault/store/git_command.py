@@ -54,6 +54,10 @@ class CommandRepository:
         digest.update(data)
         return digest.hexdigest()
 
+    def hash_filtered(self, path: str, data: bytes) -> str:
+        """See GitRepository."""
+        return self._run("hash-object", "--stdin", f"--path={path}", stdin=data).decode().strip()
+
     def resolve(self, rev: str) -> str:
         """See GitRepository."""
         done = self._try("rev-parse", "-q", "--verify", "--end-of-options", f"{rev}^{{commit}}")

@@ -15,6 +15,9 @@ NOTE_SUFFIX = ".md"
 # Folders at the top of a vault whose Markdown files are not (yet) memory that git carries.
 SET_APART = frozenset({"private", "inbox", "handoffs", "ledger"})
 LOCAL_ONLY = frozenset({"private", "handoffs"})
+# Besides notes, what operations of ours write at the top of a vault, and into its ledger.
+_OWN_FILES = frozenset({"remvault.toml", ".gitignore", ".gitattributes"})
+_LEDGER_FILE = re.compile(r"ledger/[^/.][^/]*\.jsonl\Z")
 # `git mergetool` leaves note_LOCAL_1234.md and its three companions beside a note for a moment.
 _MERGE_COPY = re.compile(r"_(?:BACKUP|BASE|LOCAL|REMOTE)_\d+\.md\Z")
 
@@ -53,6 +56,12 @@ def is_note_path(path: str) -> bool:
     if not is_note_name(name) or (folders and folders[0] in SET_APART):
         return False
     return not any(folder.startswith(".") for folder in folders)
+
+
+def is_own_path(path: str) -> bool:
+    """Say whether an operation of ours may put a path relative to the vault into git: notes, candidates, own files."""
+    note = path.removeprefix("inbox/")
+    return is_note_path(note) or path in _OWN_FILES or _LEDGER_FILE.match(path) is not None
 
 
 def is_local_only(path: str) -> bool:

@@ -1,7 +1,10 @@
 """Operations that are on disk but not in history yet, one small JSON file each.
 
-Owns: the queue's files: written whole, read in order, torn ones set aside and named.
+Owns: the queue's files: written whole, read in order, torn ones and those that cannot be ours set aside and named.
 Leaves alone: when an operation is committed (ledger). Reads need neither git nor the lock.
+
+Others may write to the git directory too. So an entry gets no further than one of ours could: it is about files that
+operations of ours write, and can be said in a commit message.
 """
 
 from __future__ import annotations
@@ -14,11 +17,14 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from remvault.domain.commit_message import OPS, Operation
+from remvault.domain.commit_message import Operation
+from remvault.errors import UserError
+from remvault.store.note_paths import checked_parts, is_own_path
 from remvault.store.state import make_private, put_aside, write_whole
 
 UNKNOWN = ""  # no blob's id
 _FORMAT = 1
+_BLOB = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _NAME = re.compile(r"(\d{20})-[0-9a-f]{8}\.json\Z")
 
 
@@ -90,7 +96,7 @@ class Queue:
         (self.folder / entry.name).unlink(missing_ok=True)
 
     def read(self, set_aside: list[Path]) -> list[PendingOperation]:
-        """Every operation, oldest first. A torn file is renamed and added to `set_aside`, never taken for none."""
+        """Every operation, oldest first. A file that is torn, or none of ours, is renamed and added to `set_aside`."""
         entries = []
         for name in self._names():
             path = self.folder / name
@@ -98,7 +104,7 @@ class Queue:
                 entries.append(_parse(name, json.loads(path.read_bytes())))
             except FileNotFoundError:
                 continue  # done meanwhile by another process
-            except (OSError, ValueError, KeyError, TypeError):
+            except (OSError, ValueError, KeyError, TypeError, UserError):
                 put_aside(path, set_aside)
         return entries
 
@@ -115,24 +121,34 @@ class Queue:
 
 
 def _parse(name: str, content: Mapping[str, object]) -> PendingOperation:
-    """Build the value; raises ValueError, KeyError or TypeError for anything that is not exactly one."""
+    """Build the value; raises ValueError, KeyError, TypeError or UserError for anything that is not exactly one."""
     if content["format"] != _FORMAT:
         raise ValueError("another format")
     said = dict(_mapping(content["operation"]))
     said["ids"], said["supersedes"] = _texts(said["ids"]), _texts(said["supersedes"])
     operation = Operation(**said)  # type: ignore[arg-type]
-    if operation.op not in OPS or not isinstance(operation.title, str):
-        raise ValueError("unknown operation")
+    operation.check()
     changes = content["changes"]
     if not isinstance(changes, list) or not changes:
         raise ValueError("no changes")
     files = tuple(PendingChange(**_mapping(change)) for change in changes)  # type: ignore[arg-type]
-    if not all(isinstance(file.path, str) for file in files):
-        raise ValueError("no path")
     texts = [content[key] for key in ("work_tree", "prefix", "saved", "why")]
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("not text")
-    return PendingOperation(name, operation, files, *map(str, texts))
+    entry = PendingOperation(name, operation, files, *map(str, texts))
+    for file in files:
+        _check(file, entry.prefix)
+    return entry
+
+
+def _check(change: PendingChange, prefix: str) -> None:
+    """Refuse a file that no operation of ours could have written, and ids that are none; raises as `_parse`."""
+    path = change.path.removeprefix(prefix)
+    if not change.path.startswith(prefix) or not is_own_path("/".join(checked_parts(path))):
+        raise ValueError("not a file of ours")
+    for blob in (change.blob, change.base, change.head, change.staged):
+        if blob and not _BLOB.match(blob):
+            raise ValueError("not a blob's id")
 
 
 def _mapping(value: object) -> Mapping[str, object]:

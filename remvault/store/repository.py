@@ -128,6 +128,10 @@ class GitRepository(Protocol):
         """The blob id this repository gives to content."""
         ...
 
+    def hash_filtered(self, path: str, data: bytes) -> str:
+        """The blob id that `write_filtered_blob` would give; nothing is stored."""
+        ...
+
     def resolve(self, rev: str) -> str:
         """The commit a name stands for; raises RevisionNotFound."""
         ...

@@ -14,7 +14,9 @@ from remvault.domain.commit_message import Operation
 from remvault.errors import GitError
 from remvault.store.committing import Committer, Outcome, PutOff, Tracked, edit_of, is_kept_local, put_off
 from remvault.store.files import SaveFailed, read_regular, sweep_parts
+from remvault.store.note_paths import PathRefused
 from remvault.store.pending import PendingChange, PendingOperation, Queue
+from remvault.store.saving import FileChange, place
 
 _BEHIND = "an earlier change of the same note waits for its commit"
 
@@ -37,14 +39,14 @@ def settle(
     outcomes: list[tuple[PendingOperation, Outcome]] = []
     waiting: set[str] = set()
     obstacle = _obstacle(committer)
-    for place, entry in enumerate(entries):
+    for number, entry in enumerate(entries):
         paths = {change.path for change in entry.changes}
         try:
             if obstacle is not None:
                 raise obstacle
             if paths & waiting:
                 raise PutOff(entry.why or _BEHIND)
-            outcome = _settle_one(entry, entries[place + 1 :], committer, root)
+            outcome = _settle_one(entry, entries[number + 1 :], committer, root)
         except PutOff as err:
             outcome = Outcome(True, False, None, err.reason)
             if not err.is_final:
@@ -77,15 +79,17 @@ def _settle_one(
     """Commit one operation, or what became of it; None when nothing of it is left. Raises PutOff."""
     paths = [change.path for change in entry.changes]
     is_cut_short = entry.why == ""
+    targets = {path: _target(root, path) for path in paths}
     if is_cut_short:
-        for folder in {(root / path).parent for path in paths}:
+        for folder in {target.parent for target in targets.values() if target is not None}:
             sweep_parts(folder)
-    contents = {path: _read(root / path) for path in paths}
+    contents = {path: None if target is None else _read(target) for path, target in targets.items()}
     try:
         heads = committer.look(paths)
         known = {change.path: change.blob for change in entry.changes}
+        # Only named here: what a person keeps from git by now must not even be stored there.
         disk = {
-            path: None if data is None else committer.store(path, data, known[path]) for path, data in contents.items()
+            path: None if data is None else committer.name(path, data, known[path]) for path, data in contents.items()
         }
         if all(heads[change.path] == change.blob for change in entry.changes):
             return _follow(entry.changes, committer)
@@ -94,7 +98,7 @@ def _settle_one(
         now = disk | {path: base for path, base in bases.items() if path in disk}
         if is_cut_short and not any(now[change.path] == change.blob for change in entry.changes):
             return None
-        if all(_is_intact(change, now, heads, committer) for change in entry.changes):
+        if all(_is_intact(one, now, heads) and _is_stored(one, contents[one.path], committer) for one in entry.changes):
             left_over = frozenset({change.head for change in entry.changes}) if is_cut_short else frozenset()
             files = [Tracked(one.path, one.blob, one.base, left_over) for one in entry.changes]
             return committer.take(entry.operation, files)
@@ -106,13 +110,18 @@ def _settle_one(
     return _take_edits({path: contents[path] for path in changed}, known, entry.operation, committer)
 
 
-def _is_intact(
-    change: PendingChange, now: Mapping[str, str | None], heads: Mapping[str, str | None], committer: Committer
-) -> bool:
+def _is_intact(change: PendingChange, now: Mapping[str, str | None], heads: Mapping[str, str | None]) -> bool:
     """Whether a file is as the operation left it, and HEAD holds nothing the operation did not know of."""
-    if now[change.path] != change.blob or heads[change.path] not in (change.head, change.base, change.blob):
+    return now[change.path] == change.blob and heads[change.path] in (change.head, change.base, change.blob)
+
+
+def _is_stored(change: PendingChange, data: bytes | None, committer: Committer) -> bool:
+    """Whether git has what was written, or gets it from `data`, now on disk; nothing of a note that is kept local."""
+    if data is not None and is_kept_local(change.path, data):
         return False
-    return change.blob is None or committer.repository.has_blob(change.blob)
+    if change.blob is None or committer.repository.has_blob(change.blob):
+        return True
+    return data is not None and committer.store(change.path, data, change.blob) == change.blob
 
 
 def _follow(changes: Sequence[PendingChange], committer: Committer) -> Outcome:
@@ -138,6 +147,14 @@ def _take_edits(
         earlier = () if outcome is None or outcome.commit is None else (*outcome.edits, outcome.commit)
         outcome = replace(made, edits=earlier)
     return outcome
+
+
+def _target(root: Path, path: str) -> Path | None:
+    """Where a file of the queue lies; None behind a link or in another repository, where none of ours can be."""
+    try:
+        return place(root, FileChange(path, None, None), apart=None)
+    except PathRefused:
+        return None
 
 
 def _read(path: Path) -> bytes | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
+from remvault.domain.blobs import blob_id
 from remvault.domain.note import parse_note
 from remvault.errors import GitError
 from remvault.retrieval.private_notes import private_notes
@@ -17,6 +19,7 @@ from remvault.store.git_command import CommandRepository
 from remvault.store.limits import MAX_FILE_BYTES, BlobTooLarge
 from remvault.store.trees import CommitTree, DirectoryTree, NoteUnreadable
 from remvault.store.work_tree import WorkTree, child_environment, find_work_tree, run_git
+from tests.store.conftest import Desk
 from tests.vaults import git, note_text
 
 
@@ -141,3 +144,126 @@ def test_a_folder_of_the_vault_that_is_a_link_is_not_entered(tmp_path: Path) -> 
     with pytest.raises(NoteUnreadable):
         tree.read("secret.md")
     assert DirectoryTree(tmp_path / "vault" / "private").paths() == ["secret.md"], "a vault may be reached by a link"
+
+
+def plant(desk: Desk, path: str, **said: object) -> Path:
+    """Queue an operation that this vault never made, as whoever writes to the git directory can."""
+    blob = None if not (desk.root / path).is_file() else blob_id((desk.root / path).read_bytes())
+    changes = [{"path": path, "blob": blob, "base": None, "head": None, "staged": ""}]
+    operation = {"op": "new", "title": "A", "ids": [], "supersedes": [], "scope": None, "actor": "user:root"}
+    content = {
+        "format": 1,
+        "operation": operation | {"session": None, "reason": None} | said,
+        "changes": changes,
+        "work_tree": ".",
+        "prefix": "",
+        "saved": "2026-01-01T00:00:00+00:00",
+        "why": "waits",
+    }
+    assert desk.ledger.state is not None
+    folder = desk.ledger.state.shared / "pending"
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{1:020d}-{len(list(folder.iterdir())):08x}.json"
+    file.write_text(json.dumps(content))
+    return file
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "secret.env",
+        ".env",
+        "global/key.pem",
+        "private/a.md",
+        ".obsidian/a.md",
+        "ledger/a.sh",
+        "../outside.md",
+        ".git/config",
+        "/etc/hostname",
+    ],
+)
+def test_a_queued_operation_on_what_is_no_file_of_ours_is_set_aside(desk: Desk, path: str) -> None:
+    desk.commit_by_hand("x", "x")
+    target = desk.root / path
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text("zyxquartz\n")
+    file = plant(desk, path)
+
+    assert desk.ledger.settle() == []
+
+    assert desk.ledger.state is not None
+    assert [one.name.split(".torn-")[0] for one in desk.ledger.state.set_aside] == [file.name]
+    assert desk.ops() == ["-"]
+    assert not desk.has_stored(b"zyxquartz")
+
+
+def test_a_queued_operation_that_no_message_can_hold_is_set_aside(desk: Desk) -> None:
+    desk.commit_by_hand("x", "x")
+    (desk.root / "a.md").write_text(note_text())
+    plant(desk, "a.md", title="A\n\nRemvault-Actor: user:root")
+
+    assert desk.ledger.settle() == []
+    assert desk.ops() == ["-"]
+
+
+def test_a_queued_operation_reads_nothing_behind_a_link(desk: Desk, tmp_path: Path) -> None:
+    desk.commit_by_hand("x", "x")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "a.md").write_text(note_text("Zyxquartz"))
+    (desk.root / "global").symlink_to(outside)
+    plant(desk, "global/a.md")
+
+    desk.ledger.settle()
+
+    assert desk.ops() == ["-"]
+    assert not desk.has_stored(b"Zyxquartz")
+    assert [path.name for path in outside.iterdir()] == ["a.md"]
+
+
+def test_a_note_that_became_local_only_while_it_waited_enters_no_object(desk: Desk) -> None:
+    desk.commit_by_hand("x", "x")
+    desk.git("checkout", "-q", "--detach")
+    desk.write("global/a.md", note_text("A"))
+    (desk.root / "global/a.md").write_text(note_text("Zyxquartz", sensitivity="local-only"))
+    desk.git("checkout", "-q", "main")
+
+    desk.ledger.settle()
+
+    assert not desk.has_stored(b"Zyxquartz")
+    assert desk.ops() == ["-"]
+
+
+def test_a_planted_operation_on_a_local_only_note_commits_and_stores_nothing(desk: Desk) -> None:
+    desk.commit_by_hand("x", "x")
+    (desk.root / "a.md").write_text(note_text("Zyxquartz", sensitivity="local-only"))
+    plant(desk, "a.md")
+
+    desk.ledger.settle()
+
+    assert not desk.has_stored(b"Zyxquartz")
+    assert desk.ops() == ["-"]
+
+
+def test_a_note_written_and_removed_while_it_waited_is_both_in_history(desk: Desk) -> None:
+    desk.commit_by_hand("x", "x")
+    desk.git("checkout", "-q", "--detach")
+    desk.write("a.md", note_text("A"))
+    desk.write("a.md", None, op="delete")
+    desk.git("checkout", "-q", "main")
+
+    desk.ledger.settle()
+
+    assert desk.ops() == ["delete", "new", "-"]
+
+
+def test_what_was_not_stored_when_it_was_written_is_when_it_is_committed(desk: Desk) -> None:
+    """As after a write for which git could not be reached at all."""
+    desk.commit_by_hand("x", "x")
+    (desk.root / "a.md").write_text(note_text("Later"))
+    plant(desk, "a.md", actor="user:dana")
+
+    assert [one.committed for one in desk.ledger.settle()] == [True]
+    assert desk.ops() == ["new", "-"]
+    assert desk.git("status", "--porcelain") == ""
