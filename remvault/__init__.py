@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from remvault.store.vault import Written as Written
     from remvault.surfaces.app import OpenVault as OpenVault
     from remvault.surfaces.app import open_vault as open_vault
+    from remvault.surfaces.doctoring import doctor as doctor
     from remvault.surfaces.auditing import blame as blame
     from remvault.surfaces.auditing import diff as diff
     from remvault.surfaces.auditing import log as log
@@ -104,6 +105,7 @@ _HOMES: dict[str, str] = {
     "Written": "store.vault",
     "OpenVault": "surfaces.app",
     "open_vault": "surfaces.app",
+    "doctor": "surfaces.doctoring",
     "blame": "surfaces.auditing",
     "diff": "surfaces.auditing",
     "log": "surfaces.auditing",

@@ -56,6 +56,7 @@ VERBS: dict[str, str] = {
     "stale": "Judge",
     "stats": "Keep",
     "check": "Keep",
+    "doctor": "Keep",
     "status": "Keep",
     "reindex": "Keep",
     "context": "Keep",

@@ -6,11 +6,8 @@ from typing import Annotated
 
 import typer
 
-from remvault.domain.hostile_text import one_line
 from remvault.surfaces.cli import text
 from remvault.surfaces.cli.invocation import Json, of
-
-_COLOURS = {"error": "red", "warning": "yellow", "info": "cyan"}
 
 
 def verb(
@@ -27,13 +24,7 @@ def verb(
     found = verifying.verify(run.open(as_json), accept=accept)
 
     def as_text() -> str:
-        lines = []
-        for one in found.findings:
-            lines.append(
-                f"{run.screen.style(one.code, _COLOURS[one.severity])} {one.severity}: {one_line(one.message)}"
-            )
-            if one.hint:
-                lines.append(f"    {run.screen.style('hint:', 'dim')} {one_line(one.hint)}")
+        lines = [text.finding_lines(one, run.screen) for one in found.findings]
         said = "files and history agree" if found.is_ok else "files and history do not agree"
         return "\n".join([*lines, f"{text.count(found.notes, 'note')}, {text.count(found.commits, 'commit')}: {said}"])
 
