@@ -36,6 +36,13 @@ def problem_line(problem: Problem, screen: Screen, path: str | None = None) -> s
     return f"{where}{line}: {code} {severity}{one_line(problem.message)}{hint}"
 
 
+def finding_lines(finding: Problem, screen: Screen) -> str:
+    """A finding about the vault itself: code, severity, message, and the hint on a line of its own."""
+    code = screen.style(finding.code, _SEVERITY_COLOURS[finding.severity])
+    hint = f"\n    {screen.style('hint:', 'dim')} {one_line(finding.hint)}" if finding.hint else ""
+    return f"{code} {finding.severity}: {one_line(finding.message)}{hint}"
+
+
 def hit_lines(hit: Mapping[str, Any], screen: Screen, *, explain: bool) -> str:
     """A hit: what it is, where it stands, why it matched, and a snippet."""
     section = hit["section"]
