@@ -71,8 +71,8 @@ def whole_process(small: Path, large: Path, env: Mapping[str, str], *, runs: int
 def commit_in_process(vault: Path, name: str, env: Mapping[str, str], *, runs: int) -> list[Figure]:
     """The commit of one saved note, staged entry included, beside `git commit -- path` on the same repository.
 
-    Both sides begin with the note on disk and end with a clean status; `git add` is taken off git's side and storing the
-    note's blob off ours. The whole write (lock, queue, synced files, commit) is reported beside.
+    Both sides begin with the note on disk and end with a clean status; `git add` is taken off git's side and storing
+    the note's blob off ours. The whole write (lock, queue, synced files, commit) is reported beside.
     """
     tree = find_work_tree(vault)
     assert tree is not None

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TextIO
 
 from remvault.domain.hostile_text import shown
@@ -63,6 +63,10 @@ class Screen:
         """Tell something about the run, unless quiet."""
         if not self.quiet:
             self.err.write(f"remvault: {_said(message)}\n")
+
+    def plain(self) -> Screen:
+        """The same screen without colours: for lines that `say` will make safe as a whole."""
+        return replace(self, colours=False)
 
     def detail(self, message: str) -> None:
         """Tell something only with --verbose."""

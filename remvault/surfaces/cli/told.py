@@ -28,7 +28,7 @@ def tell_written(written: Written, screen: Screen) -> None:
     if not written.is_changed:
         screen.say(f"nothing changed in {written.path}")
     for problem in written.warnings:
-        screen.say(text.problem_line(problem, screen))
+        screen.say(text.problem_line(problem, screen.plain()))
     for notice in written.notices:
         screen.say(notice)
     if written.rests:

@@ -27,7 +27,7 @@ def verb(
         run.screen.bytes(shown.data)
         return
     for problem in shown.problems:
-        run.screen.say(text.problem_line(problem, run.screen))
+        run.screen.say(text.problem_line(problem, run.screen.plain()))
 
     def as_text() -> str:
         head = text.memory_line(shown.memory, run.screen, shown.labels)
