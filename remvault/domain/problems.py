@@ -207,6 +207,12 @@ RULES: dict[str, Rule] = {
             "vault not versioned",
             "Notes that git ignores have no history and reach no other machine.",
         ),
+        Rule(
+            "RV603",
+            "error",
+            "private/ not ignored",
+            "Local-only notes that git does not ignore are published by the next `git add` of the folder.",
+        ),
     )
 }
 

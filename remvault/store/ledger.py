@@ -29,6 +29,7 @@ from remvault.store.work_tree import WorkTree
 __all__ = ["STAGED", "FileChange", "Ledger", "Mode", "Outcome"]
 
 _NO_GIT = "not in a git repository: run 'git init' in the vault to keep history"
+_QUEUES = ("pending", "staged")
 _OFF = 'not committed: [git] commit is "off"'
 
 
@@ -275,6 +276,10 @@ class Ledger:
         entries = self.queue(name).read(self.state.set_aside)
         assert self.tree is not None
         return [one for one in entries if (one.work_tree, one.prefix) == (self.tree.name, self.prefix)]
+
+    def set_aside(self) -> list[Path]:
+        """Files of the queues that were not taken for ours, now or earlier, and wait for a person to look at them."""
+        return [] if self.state is None else [file for name in _QUEUES for file in self.queue(name).set_aside()]
 
     def queue(self, name: str) -> Queue:
         """One of the two queues; only inside git, like `committer`."""

@@ -108,6 +108,10 @@ class Queue:
                 put_aside(path, set_aside)
         return entries
 
+    def set_aside(self) -> list[Path]:
+        """What was renamed here because it could not be read as ours, sorted."""
+        return sorted(self.folder.glob("*.torn-*"))
+
     def _names(self) -> list[str]:
         try:
             return sorted(path.name for path in self.folder.iterdir() if path.name.endswith(".json"))

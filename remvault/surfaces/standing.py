@@ -78,7 +78,7 @@ def status(vault: OpenVault, *, settle: bool = True) -> Status:
         tuple(pending),
         sum(one.severity == "error" for one in found),
         sum(one.severity == "warning" for one in found),
-        view.notices(),
+        (*view.notices(), *(f"{path} was set aside: it is torn, or not ours" for path in vault.ledger.set_aside())),
     )
 
 
@@ -108,6 +108,7 @@ def _all_problems(vault: OpenVault, view: View) -> list[Problem]:
     from remvault.domain.note import parse_note
     from remvault.domain.rules import note_problems, vault_problems
     from remvault.store.checking import folder_problems, name_clashes
+    from remvault.surfaces.upkeep import beside_notes
 
     rows = list(view.snapshot.rows.values())
     tree = DirectoryTree(vault.root)
@@ -118,4 +119,4 @@ def _all_problems(vault: OpenVault, view: View) -> list[Problem]:
             found += note_problems(parse_note(row.path, tree.read(row.path)), is_embedded=vault.is_embedded)
     seen = {row.path for row in rows if view.sees(row) or row.is_local_only}
     found = [one for one in found if one.path in seen]
-    return with_severities([*found, *view.skipped()], vault.settings.rules)
+    return [*with_severities([*found, *view.skipped()], vault.settings.rules), *beside_notes(vault)]

@@ -12,6 +12,7 @@ from remvault.domain.problems import Problem, with_severities
 from remvault.domain.rules import note_problems
 from remvault.errors import UsageError, UserError
 from remvault.store.checking import Checked, check_tree, repairs
+from remvault.store.excluding import has_private, private_problems
 from remvault.store.trees import CommitTree, DirectoryTree, StagedTree, Tree
 from remvault.surfaces.app import OpenVault
 from remvault.surfaces.auditing import row_of
@@ -89,8 +90,9 @@ def check(
         return _report(_checked(vault, CommitTree(_git(vault), rev, vault.prefix), only))
     tree = DirectoryTree(vault.root)
     checked = _checked(vault, tree, only)
+    beside = [one for one in beside_notes(vault) if only(one.path)]
     if not fix:
-        return _report(checked)
+        return _report(checked, beside=beside)
     written: list[Written] = []
     # One repair may uncover another: a block that can be read at last may lack its id.
     for _ in range(1 if dry_run else _FIX_ROUNDS):
@@ -101,12 +103,19 @@ def check(
         committed = {one.path for one in found if head.get(one.path) == one.base}
         written += vault.vault.fix(found, vault.act(dry_run=dry_run), committed=committed)
         checked = _checked(vault, tree, only)
-    return _report(checked, written)
+    return _report(checked, written, beside=beside)
 
 
 def reindex(vault: OpenVault) -> Snapshot:
     """Throw the text index away and build it anew."""
     return vault.snapshot(rebuild=True)
+
+
+def beside_notes(vault: OpenVault) -> list[Problem]:
+    """What is wrong with the vault's folder rather than with a note in it."""
+    if vault.work_tree is None or not has_private(vault.root):  # git is opened only where there is something to ask
+        return []
+    return with_severities(private_problems(vault.history, vault.prefix), vault.settings.rules)
 
 
 def problem_answer(problem: Problem) -> dict[str, Any]:
@@ -130,8 +139,9 @@ def _checked(vault: OpenVault, tree: Tree, only: Callable[[str], bool]) -> Check
     return check_tree(tree, is_embedded=vault.is_embedded, severities=vault.settings.rules, only=only, sees=sees)
 
 
-def _report(checked: Checked, fixed: Sequence[Written] = ()) -> Report:
-    return Report(checked.problems, len(checked.notes), tuple(fixed))
+def _report(checked: Checked, fixed: Sequence[Written] = (), *, beside: Sequence[Problem] = ()) -> Report:
+    problems = sorted([*checked.problems, *beside], key=Problem.sort_key)
+    return Report(tuple(problems), len(checked.notes), tuple(fixed))
 
 
 def _check_private(vault: OpenVault) -> Report:
