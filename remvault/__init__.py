@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from remvault.store.vault import Written as Written
     from remvault.surfaces.app import OpenVault as OpenVault
     from remvault.surfaces.app import open_vault as open_vault
-    from remvault.surfaces.doctoring import doctor as doctor
     from remvault.surfaces.auditing import blame as blame
     from remvault.surfaces.auditing import diff as diff
     from remvault.surfaces.auditing import log as log
@@ -55,6 +54,7 @@ if TYPE_CHECKING:
     from remvault.surfaces.correcting import unlink as unlink
     from remvault.surfaces.disputes import conflicts as conflicts
     from remvault.surfaces.disputes import resolve as resolve
+    from remvault.surfaces.doctoring import doctor as doctor
     from remvault.surfaces.explaining import why as why
     from remvault.surfaces.feedback import irrelevant as irrelevant
     from remvault.surfaces.feedback import useful as useful

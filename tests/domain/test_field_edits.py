@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from remvault.errors import UsageError
 from remvault.domain.field_edits import FieldEdit, apply_edit, parse_value
+from remvault.errors import UsageError
 from tests.vaults import note_text
 
 
