@@ -8,35 +8,34 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from remvault.domain.problems import Problem, problem
 from remvault.store.files import SaveFailed
+from remvault.store.ledger import FileChange, Ledger
+from remvault.store.note_paths import is_local_only
 from remvault.store.repository import GitRepository
 
 _FOLDER = "private"
 _PATTERN_SIGNS = re.compile(r"([\\*?\[])")
 
 
-def exclude(repository: GitRepository, prefix: str, path: str) -> str | None:
-    """See to it that git ignores a new local-only file before it is there; returns what to tell of it, None if nothing.
+def exclude_new(ledger: Ledger, changes: Sequence[FileChange]) -> tuple[str, ...]:
+    """See to it that git ignores new local-only files in its work tree before they are there.
 
-    Args:
-        prefix: the vault's path in the repository, "" or ending in "/".
-        path: the file's, relative to the vault.
+    Returns:
+        What to tell of it, a sentence each; nothing where they were ignored already.
 
     Raises:
-        SaveFailed: git does not ignore it, and `info/exclude` cannot be written.
+        SaveFailed: git does not ignore one, and `info/exclude` cannot be written.
         GitError: git cannot be asked.
     """
-    if repository.ignored_by(prefix + path) is not None:
-        return None
-    folder = path.split("/", 1)[0]
-    line = f"/{_literal(prefix + folder)}/"
-    _add_line(repository.tree.common_dir / "info" / "exclude", line)
-    if repository.ignored_by(prefix + path) is None:
-        return f"git does not ignore {folder}/, a rule of yours takes it back in: mind what you add and commit"
-    return f"git did not ignore {folder}/: {line} now stands in this repository's info/exclude"
+    if ledger.tree is None or ledger.private is not None:
+        return ()
+    new = [one.path for one in changes if one.base is None and is_local_only(one.path)]
+    said = [_exclude(ledger.committer().repository, ledger.prefix, path) for path in new]
+    return tuple(one for one in said if one is not None)
 
 
 def has_private(root: Path) -> bool:
@@ -55,6 +54,17 @@ def private_problems(repository: GitRepository, prefix: str) -> list[Problem]:
         return []
     hint = "add the line /private/ to the vault's .gitignore"
     return [problem("RV603", _FOLDER, None, "git does not ignore private/", hint)]
+
+
+def _exclude(repository: GitRepository, prefix: str, path: str) -> str | None:
+    if repository.ignored_by(prefix + path) is not None:
+        return None
+    folder = path.split("/", 1)[0]
+    line = f"/{_literal(prefix + folder)}/"
+    _add_line(repository.tree.common_dir / "info" / "exclude", line)
+    if repository.ignored_by(prefix + path) is None:
+        return f"git does not ignore {folder}/, a rule of yours takes it back in: mind what you add and commit"
+    return f"git did not ignore {folder}/: {line} now stands in this repository's info/exclude"
 
 
 def _literal(path: str) -> str:

@@ -32,7 +32,7 @@ from remvault.domain.rules import note_problems
 from remvault.domain.scope import SCOPES
 from remvault.errors import UserError
 from remvault.store.checking import Repair, folder_problems
-from remvault.store.excluding import exclude
+from remvault.store.excluding import exclude_new
 from remvault.store.layout import contained, folder_for, note_filename, shard
 from remvault.store.ledger import FileChange, Ledger, Outcome
 from remvault.store.note_paths import is_local_only
@@ -282,21 +282,12 @@ class Vault:
             session=act.author.session,
             reason=act.reason,
         )
-        notices = () if act.dry_run else self._exclude(changes)
+        notices = () if act.dry_run else exclude_new(self.ledger, changes)
         outcome = None if act.dry_run else self.ledger.write(operation, changes, hold=hold)
         marked = tuple(change.path for change in changes[1:] if change.data is not None)
         removed = tuple(change.path for change in changes if change.data is None)
         done = Written(op, memory.id or "", placed.path, text, outcome, supersedes, problems, marked, removed=removed)
         return replace(done, notices=notices)
-
-    def _exclude(self, changes: Sequence[FileChange]) -> tuple[str, ...]:
-        """Keep git from new local-only files that lie in its work tree; says so where nothing did until now."""
-        ledger = self.ledger
-        if ledger.tree is None or ledger.private is not None:
-            return ()
-        new = [one.path for one in changes if one.base is None and is_local_only(one.path)]
-        said = [exclude(ledger.committer().repository, ledger.prefix, path) for path in new]
-        return tuple(one for one in said if one is not None)
 
     def _problems(self, note: Note) -> tuple[Problem, ...]:
         """What there is to say about a note at its place, lines and paths as written."""
