@@ -48,6 +48,7 @@ class Why:
     feedback: Mapping[str, Any]
     surfaced: tuple[Mapping[str, Any], ...]
     times_surfaced: int
+    activation: float  # 0..1, from deliberate recalls on this machine
     score: Mapping[str, Any] | None
 
     def answer(self) -> dict[str, Any]:
@@ -62,6 +63,7 @@ class Why:
             "feedback": dict(self.feedback),
             "surfaced": [dict(one) for one in self.surfaced],
             "times_surfaced": self.times_surfaced,
+            "activation": round(self.activation, 6),
             "score": None if self.score is None else dict(self.score),
         }
 
@@ -73,14 +75,16 @@ def why(vault: OpenVault, name: str, query: str | None = None) -> Why:
         MemoryNotFound, AmbiguousName: out of scope answers exactly like not there.
     """
     from remvault.store.feedback import of_memory as feedback_of
+    from remvault.store.usage import MemoryUsage
     from remvault.store.usage import of_memory as usage_of
     from remvault.surfaces.disputes import conflicts_of
+    from remvault.surfaces.exposing import activation_of
 
     view = vault.view(with_past=True)
     row = vault.find(name, view)
     memory = memory_of(vault, view, row)
     entries = () if vault.repository is None else memory_log(vault, view, row)
-    usage = usage_of(vault.state, row.id) if row.id else None
+    usage = usage_of(vault.state, row.id) if row.id else MemoryUsage()
     return Why(
         memory=memory,
         labels=tuple(view.labels(row)),
@@ -90,8 +94,9 @@ def why(vault: OpenVault, name: str, query: str | None = None) -> Why:
         links_out=tuple(_links_out(view, memory)),
         conflicts=tuple(conflicts_of(vault, view, row.id)),
         feedback=feedback_of(vault.root, row.id or "").answer(),
-        surfaced=(usage.last.answer(),) if usage is not None and usage.last is not None else (),
-        times_surfaced=usage.times_surfaced if usage is not None else 0,
+        surfaced=(usage.last.answer(),) if usage.last is not None else (),
+        times_surfaced=usage.times_surfaced,
+        activation=activation_of(vault, memory, usage, now=view.now),
         score=None if query is None else _score(vault, view, row, query),
     )
 

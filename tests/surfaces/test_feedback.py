@@ -369,3 +369,13 @@ def test_every_item_has_provider_id_source_scope_and_freshness_and_nothing_is_in
             "source": "git:1234", "actor": None, "trust": None, "captured": None, "session": None, "messages": [],
             "origin": None, "confidence": None,
         }  # fmt: skip
+
+
+def test_why_tells_the_activation_that_deliberate_recalls_left(vault: Path, cli: Cli) -> None:
+    done = cli("new", "Deploys", "--scope", "global", "--json", cwd=vault).json
+
+    assert cli("why", done["id"], "--json", cwd=vault).json["activation"] == 0
+    cli("useful", done["id"], cwd=vault)
+
+    assert 0 < cli("why", done["id"], "--json", cwd=vault).json["activation"] <= 1
+    assert "activation" in cli("why", done["id"], cwd=vault).out

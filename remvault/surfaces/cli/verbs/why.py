@@ -51,6 +51,8 @@ def _sections(answer: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
     yield "feedback", _feedback(answer["feedback"])
     times = text.count(answer["times_surfaced"], "time")
     yield f"surfaced {times}, last", [_named(one) for one in answer["surfaced"]]
+    if answer["activation"]:
+        yield "recalled on purpose", [f"activation {answer['activation']:.3f}, which fades and hides nothing"]
     if answer["score"] is not None:
         yield f"for the query {answer['score']['query']!r}", _score(answer["score"])
 
