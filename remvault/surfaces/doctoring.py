@@ -94,7 +94,7 @@ def _waiting(vault: OpenVault, view: View) -> Iterator[Problem]:
             yield _finding(
                 "RV622", f"{what} waits: {one.why or 'the write was cut short'}", "run 'remvault status'", fixable=True
             )
-    for path in vault.state.set_aside if vault.state is not None else ():
+    for path in vault.ledger.set_aside():
         yield _finding("RV623", f"a state file was cut short and is kept as {path}", "look at it, then remove it")
     for line in read_feedback(vault.root)[1]:
         yield _finding("RV625", line, "mend or remove the line")

@@ -281,6 +281,7 @@ RUNS: dict[str, list[tuple[str, ...]]] = {
     "stale": [()],
     "stats": [()],
     "check": [(), ("--staged",), ("--rev", "HEAD"), ("--rev", NASTY), ("--format", "github"), ("--fix", "--dry-run")],
+    "doctor": [(), ("--fix", "--dry-run"), ("--fix",)],
     "status": [()],
     "reindex": [()],
     "context": [(), ("set", "project", NASTY)],

@@ -53,6 +53,7 @@ RUNS: dict[str, list[tuple[str, ...]]] = {
     "stale": [()],
     "stats": [(), ("--private",)],
     "check": [(), ("--private",), ("--staged",), ("--fix", "--dry-run")],
+    "doctor": [(), ("--fix",)],
     "status": [()],
     "reindex": [()],
     "context": [(), ("set", "project", "acme", "--dry-run")],
