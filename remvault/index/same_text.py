@@ -14,22 +14,28 @@ from remvault.index.analysis import Analyzer
 from remvault.index.changes import NoteSource
 from remvault.index.reconcile import flavour
 from remvault.index.rows import Entry, folded_text, text_key
+from remvault.store.trees import DirectoryTree
 
 if TYPE_CHECKING:
     from remvault.store.state import State
 
 
-def may_hold_text(source: NoteSource, state: State | None, *, language: str, title: str, body: str) -> bool:
-    """Whether some note may have this title and body, letter case and white space apart (`rows.text_key`).
+def may_hold_text(
+    source: NoteSource, state: State | None, *, language: str, title: str, body: str, owner: str, home: str
+) -> bool:
+    """Whether some note of an owner may have this title and body, letter case and white space apart (`text_key`).
 
-    What the manifest knows is looked up there; notes it does not know as they are now are opened, and parsed only when
-    their bodies are the same: ten thousand of them cost a second, an index of them many.
+    What the manifest knows is looked up there. Notes it does not know as they are now are opened, and parsed only when
+    their bodies are the same; they are looked for in the folders where this owner's notes are known to lie and in its
+    own (`home`), since looking at every file of a large vault would cost more than the rest of the write. A new note
+    elsewhere is known from the next read on.
     """
     entries = _known(source, state, language)
-    files = source.files.scan().files
+    mine = {path: entry for path, entry in entries.items() if entry.owner == owner}
+    files = DirectoryTree(source.root).scan_folders({home, *(path.rpartition("/")[0] for path in mine)}).files
     unknown = [path for path, stat in files.items() if not _is_as_known(entries.get(path), stat)]
     key = f'"{text_key(title, body)}"'.encode()
-    if any(key in entry.rest and path in files for path, entry in entries.items()):
+    if any(key in entry.rest and path in files for path, entry in mine.items()):
         return True
     wanted = folded_text(body)
     for path in unknown:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,6 +94,16 @@ class DirectoryTree:
     def skipped(self) -> list[Problem]:
         """Links, special files, nested repositories and unreadable folders."""
         return self.scan().skipped
+
+    def scan_folders(self, folders: Iterable[str]) -> Scan:
+        """As `scan`, of these folders alone ("" is the root) and not of those below them; missing ones are empty."""
+        files: dict[str, FileStat] = {}
+        skipped: list[Problem] = []
+        for folder in folders:
+            prefix = f"{folder}/" if folder else ""
+            with suppress(OSError):
+                _scan_folder(os.fspath(self.root), prefix, _FOLDER if prefix else self._root_flags, files, skipped)
+        return Scan(files, sorted(skipped, key=Problem.sort_key))
 
     def scan(self) -> Scan:
         """List and stat every note in one pass, without opening any."""

@@ -19,6 +19,7 @@ from remvault.domain.note import parse_note
 from remvault.domain.records import to_record
 from remvault.domain.scope import GLOBAL, SCOPES, owner_key, scope_id_fault
 from remvault.errors import UsageError, UserError
+from remvault.store.layout import folder_for
 from remvault.store.vault import Act, Written
 from remvault.store.work_tree import find_work_tree
 from remvault.surfaces.addressing import address, heads, own_private_notes, persons_only, rests
@@ -208,7 +209,9 @@ def _twin(vault: OpenVault, title: str, body: str, owner: str | None, *, private
             if is_same and note.owner == owner and note.memory.status == "active":
                 return note.path
     language = vault.settings.text("search.language") or "english"
-    if not may_hold_text(vault.notes, vault.state, language=language, title=title, body=body):
+    scope, _, scope_id = owner.partition(":")
+    home = folder_for(scope, scope_id or None)
+    if not may_hold_text(vault.notes, vault.state, language=language, title=title, body=body, owner=owner, home=home):
         return None
     view, key = vault.view(), text_key(title, body)
     for row in view.visible():

@@ -56,9 +56,14 @@ def whole_process(small: Path, large: Path, env: Mapping[str, str], *, runs: int
     def remvault(vault: Path, *arguments: str) -> Callable[[], None]:
         return lambda: run([sys.executable, "-m", "remvault", *arguments], vault, env)
 
-    write = ("new", "A note for the bench", "--scope", "global", "--body", "text")
-    on_large, on_small = alternating_ms(remvault(large, *write), remvault(small, *write), runs=runs)
-    again, imports = alternating_ms(remvault(large, *write), python("import typer, pygit2"), runs=runs)
+    numbers = count()
+
+    def write(vault: Path) -> Callable[[], None]:
+        # Another text each time: the same text would confirm the note that is there.
+        return lambda: remvault(vault, "new", f"Bench note {next(numbers)}", "--scope", "global", "--body", "text")()
+
+    on_large, on_small = alternating_ms(write(large), write(small), runs=runs)
+    again, imports = alternating_ms(write(large), python("import typer, pygit2"), runs=runs)
     find = remvault(large, "--context", "project=project-1", "search", "retry queue")
     found, peer = alternating_ms(find, python("import typer, whoosh.index"), runs=runs)
     return [
