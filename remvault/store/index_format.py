@@ -11,8 +11,6 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
-import sys
-from array import array
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -67,8 +65,7 @@ class Index:
             signature, self._version, count = _HEADER.unpack_from(self._body)
             if signature != b"DIRC" or self._version not in (2, 3):
                 raise UnknownIndex(f"version {self._version}")
-            self._words = _words(self._body)
-            self._starts = _entry_starts(self._body, self._words, count)
+            self._starts = _entry_starts(self._body, count)
         except (struct.error, IndexError, ValueError) as err:
             raise UnknownIndex("damaged") from err
 
@@ -96,8 +93,8 @@ class Index:
 
     def times_since(self, second: int) -> list[tuple[bytes, bytes]]:
         """Entries whose file was changed in `second` (since 1970) or later: (path, ctime and mtime as recorded)."""
-        words = self._words
-        young = [start for start in self._starts[:-1] if words[(start + 8) >> 2] >= second]
+        body, least = self._body, struct.pack(">I", second & 0xFFFFFFFF)
+        young = [start for start in self._starts[:-1] if body[start + 8 : start + 12] >= least]
         return [(self._name(start), self._body[start : start + 16]) for start in young]
 
     def edited(self, changes: Mapping[str, StagedFile | None]) -> bytes:
@@ -153,25 +150,17 @@ class Index:
         return b"".join(parts)
 
 
-def _words(body: bytes) -> array[int]:
-    """The bytes as a table of 32-bit numbers: what is read of every entry lies on a multiple of four."""
-    words = array("I", body[: len(body) & ~3])
-    if sys.byteorder == "little":
-        words.byteswap()
-    return words
-
-
-def _entry_starts(body: bytes, words: array[int], count: int) -> list[int]:
+def _entry_starts(body: bytes, count: int) -> list[int]:
     """Offsets of all entries, and of the end of the last. Runs over every entry at every write, so steps are short."""
     starts: list[int] = []
     append = starts.append
     at = _HEADER.size
     for _ in range(count):
         append(at)
-        flags = words[(at + 60) >> 2] >> 16
-        if flags < 0x0FFF:  # _NAME_MASK, written out: a look at a global costs as much as the comparison
-            at += (flags + 70) & -8
+        if not body[at + 60]:  # no flag, no conflict, a path of under 256 bytes: nearly all entries
+            at += (body[at + 61] + 70) & -8
             continue
+        flags = body[at + 60] << 8 | body[at + 61]
         size = 64 if flags & _EXTENDED else 62
         length = flags & _NAME_MASK
         if length == _NAME_MASK:
