@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 from remvault.domain.hostile_text import one_line
 from remvault.domain.suggestions import suggest
 from remvault.errors import UserError
+
+if TYPE_CHECKING:
+    from remvault.domain.note import Note
 
 MIN_PREFIX = 4  # characters after "m-"
 
@@ -29,6 +33,28 @@ class Named(Protocol):
     def title(self) -> str | None:
         """The memory's title."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class NamedNote:
+    """A parsed note as a lookup sees it."""
+
+    note: Note
+
+    @property
+    def path(self) -> str:
+        """Path relative to the vault."""
+        return self.note.path
+
+    @property
+    def id(self) -> str | None:
+        """The memory's id."""
+        return self.note.memory.id
+
+    @property
+    def title(self) -> str | None:
+        """The memory's title."""
+        return self.note.memory.title
 
 
 class MemoryNotFound(UserError):

@@ -7,12 +7,11 @@ Leaves alone: the boundary itself (`retrieval.view`).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from remvault.domain.corrections import resting_on
 from remvault.errors import UserError
-from remvault.retrieval.lookup import find
+from remvault.retrieval.lookup import NamedNote, find
 from remvault.retrieval.private_notes import private_notes
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def private_note(vault: OpenVault, name: str) -> Note:
     """The one local-only note of this context that `name` means; raises as `address`."""
     persons_only(vault)
     notes = {note.path: note for note in own_private_notes(vault)}
-    return notes[find(name, [_Named(note) for note in notes.values()]).path]
+    return notes[find(name, [NamedNote(note) for note in notes.values()]).path]
 
 
 def own_private_notes(vault: OpenVault) -> list[Note]:
@@ -77,20 +76,3 @@ def rests(view: View, row: NoteRow) -> tuple[str, ...]:
 def seen_ids(view: View, ids: Iterable[str]) -> set[str]:
     """Those of the ids that belong to a visible memory."""
     return {row.id for row in view.snapshot.rows_of(set(ids)) if row.id is not None and view.sees(row)}
-
-
-@dataclass(frozen=True, slots=True)
-class _Named:
-    note: Note
-
-    @property
-    def path(self) -> str:
-        return self.note.path
-
-    @property
-    def id(self) -> str | None:
-        return self.note.memory.id
-
-    @property
-    def title(self) -> str | None:
-        return self.note.memory.title

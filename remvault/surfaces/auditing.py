@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from remvault.domain.note import Note, parse_note
 from remvault.index.rows import NoteRow, as_row, make_entry
-from remvault.retrieval.lookup import MemoryNotFound, find
+from remvault.retrieval.lookup import MemoryNotFound, NamedNote, find
 from remvault.retrieval.view import View
 from remvault.store.trees import DirectoryTree, FileStat, Tree
 from remvault.surfaces.app import OpenVault
@@ -156,19 +156,19 @@ def _told(
 def _find_gone(vault: OpenVault, view: View, name: str) -> Note | None:
     """The memory of this context that was called so when it was last there."""
     known = {row.id for row in view.snapshot.rows.values() if row.id}
-    gone: dict[str, _Gone] = {}
+    gone: dict[str, NamedNote] = {}
     for note in _gone_notes(vault, view):
         if note.memory.id not in known and note.path not in view.snapshot.rows:
             key = note.memory.id or note.path
             if key not in gone and view.sees(row_of(vault, note)):
-                gone[key] = _Gone(note)
+                gone[key] = NamedNote(note)
     names = dict.fromkeys((vault.from_here(name), name))
     for one in names:
         try:
             found = find(one, gone.values())
         except MemoryNotFound:
             continue
-        assert isinstance(found, _Gone)
+        assert isinstance(found, NamedNote)
         return found.note
     return None
 
@@ -276,20 +276,3 @@ def _who(entry: Entry | None) -> dict[str, Any]:
 
 def _commit_of(entry: Entry | None) -> str | None:
     return None if entry is None else entry.commit
-
-
-@dataclass(frozen=True, slots=True)
-class _Gone:
-    note: Note
-
-    @property
-    def path(self) -> str:
-        return self.note.path
-
-    @property
-    def id(self) -> str | None:
-        return self.note.memory.id
-
-    @property
-    def title(self) -> str | None:
-        return self.note.memory.title

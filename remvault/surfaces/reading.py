@@ -20,7 +20,7 @@ from remvault.retrieval.answers import memory_answer
 from remvault.retrieval.lifecycle import STAGES, Stage
 from remvault.retrieval.listing import Listing, ListOptions, Sort
 from remvault.retrieval.listing import list_memories as _list
-from remvault.retrieval.lookup import find
+from remvault.retrieval.lookup import NamedNote, find
 from remvault.retrieval.packing import CHARS_PER_TOKEN
 from remvault.retrieval.rendering import Format
 from remvault.retrieval.search import SearchAnswer, SearchOptions
@@ -284,27 +284,10 @@ def _show_private(vault: OpenVault, name: str) -> Shown:
 
     _persons_only(vault)
     notes = {note.path: note for note in private_notes(vault.private_folder) if note.owner in vault.context.owners()}
-    found = find(name, [_Named(note) for note in notes.values()])
+    found = find(name, [NamedNote(note) for note in notes.values()])
     note = notes[found.path]
     data = private_tree(vault.private_folder).read(note.path.removeprefix(f"{FOLDER}/"))
     return Shown(_private_answer(vault, note) | {"body": note.body}, data, ("local-only",), note.problems)
-
-
-@dataclass(frozen=True, slots=True)
-class _Named:
-    note: Note
-
-    @property
-    def path(self) -> str:
-        return self.note.path
-
-    @property
-    def id(self) -> str | None:
-        return self.note.memory.id
-
-    @property
-    def title(self) -> str | None:
-        return self.note.memory.title
 
 
 def _private_answer(vault: OpenVault, note: Note) -> dict[str, Any]:
