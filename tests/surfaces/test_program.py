@@ -232,3 +232,13 @@ def test_json_of_a_memory_has_every_key_and_null_for_what_is_unknown(vault: Path
     assert {key: memory[key] for key in unknown} == dict.fromkeys(unknown)
     assert memory["provenance"][0]["source"] == "remvault://explicit-write"
     assert json.dumps(memory)
+
+
+def test_settings_name_both_files_that_may_hold_them(vault: Path, cli: Cli, home: Path) -> None:
+    own = home / "config" / "remvault" / "config.toml"
+
+    assert cli("settings", "--json", cwd=vault).json["files"] == [str(vault / "remvault.toml"), str(own)]
+    assert str(own) in cli("settings", cwd=vault).out
+    own.parent.mkdir(parents=True)
+    own.write_text("[search]\nlimit = 4\n")
+    assert str(own) in cli("settings", "search.limit", cwd=vault).out

@@ -9,8 +9,10 @@ import typer
 from remvault.config import SETTINGS
 from remvault.domain.hostile_text import one_line
 from remvault.errors import UsageError
+from remvault.store.layout import VAULT_FILE
 from remvault.surfaces.cli import text
 from remvault.surfaces.cli.invocation import Json, of
+from remvault.surfaces.settings_files import user_settings_path
 
 
 def verb(
@@ -20,7 +22,8 @@ def verb(
 ) -> None:
     """Show every setting with its value and where it comes from."""
     run = of(ctx)
-    settings = run.open(as_json).settings
+    vault = run.open(as_json)
+    settings = vault.settings
     rows = [row for row in settings.listing() if key is None or row[0] == key or row[0].startswith(f"{key}.")]
     if not rows:
         raise UsageError(f"no setting {key!r}", hint="'remvault settings' lists them all")
@@ -29,13 +32,17 @@ def verb(
         "settings": [
             {"name": name, "value": list(value) if isinstance(value, tuple) else value, "from": origin}
             for name, value, origin in rows
-        ]
+        ],
+        "files": [str(vault.root / VAULT_FILE), str(user_settings_path(run.surroundings))],
     }
 
     def as_text() -> str:
         shown = [(name, one_line(_shown(value)), one_line(origin)) for name, value, origin in rows]
         table = text.columns(shown)
-        return table if key is None or key not in helps else f"{table}\n{helps[key]}"
+        if key is not None:
+            return f"{table}\n{helps[key]}" if key in helps else table
+        files = [("vault's file", answer["files"][0]), ("your own file", answer["files"][1])]
+        return f"{table}\n\n{text.columns([(what, one_line(file)) for what, file in files])}"
 
     run.screen.answer(answer, as_text)
 
