@@ -25,6 +25,7 @@ OWNERS = {
     "platformdirs": {"surfaces/"},
     "filelock": {"store/state.py", "index/reconcile.py"},  # the write lock, and the index's own
     "watchdog": {"index/watcher.py"},
+    "tree_sitter": {"store/syntax.py"},
 }
 # Only surfaces look at the process: below, the environment, the folder and the time are arguments.
 # A worker process of the index is told its share on standard input and answers on standard output.

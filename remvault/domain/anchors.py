@@ -1,10 +1,16 @@
-"""Anchors: where in the code a memory points, as a value."""
+"""Anchors: where in the code a memory points, and what the code says of it now, as values."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal, Protocol
 
+from remvault.domain.memory import Anchor
+
+State = Literal["fresh", "moved", "unknown", "drifted", "broken"]
+STATES: tuple[State, ...] = ("fresh", "moved", "unknown", "drifted", "broken")  # best first
 MAX_ANCHORS = 8
 _LINES = re.compile(r"L([1-9]\d{0,8})(?:-L?([1-9]\d{0,8}))?\Z")
 
@@ -16,6 +22,59 @@ class Place:
     path: str
     symbol: str | None = None
     lines: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the code says of one anchor now. Derived on every read, never stored in a note."""
+
+    at: str  # as the note has it
+    state: State
+    detail: str = ""  # for people, one line; "" when there is nothing to add
+    digest: str | None = None  # as the note has it
+    commit: str | None = None  # as the note has it
+    # moved: where it is now. broken: the only place it can have become, None when there is none or more than one.
+    now_at: str | None = None
+
+    def answer(self) -> dict[str, str | None]:
+        """The anchor as JSON has it."""
+        found = {"at": self.at, "state": self.state, "digest": self.digest, "commit": self.commit}
+        return found | {"detail": self.detail, "now_at": self.now_at}
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """An anchor with the digest of what is there now."""
+
+    anchor: Anchor
+    notice: str | None = None  # what to say of it: several definitions of one name, no grammar, no code root
+
+
+class AnchorSource(Protocol):
+    """The code that memories point into, as one context reaches it."""
+
+    def readings(self, owner: str | None, anchors: Sequence[Anchor]) -> list[Reading]:
+        """What the code says of each anchor of a memory of `owner` ("project:acme"), in the same order.
+
+        Never fails: without a reachable code root, or for a form that is not allowed, the state is "unknown".
+        """
+        ...
+
+
+class NoCode:
+    """No code is at hand."""
+
+    def __init__(self, why: str = "the code is not at hand") -> None:
+        self._why = why
+
+    def readings(self, owner: str | None, anchors: Sequence[Anchor]) -> list[Reading]:
+        """Everything is unknown."""
+        return [Reading(one.at, "unknown", self._why, one.digest, one.commit) for one in anchors]
+
+
+def worst(readings: Iterable[Reading]) -> State | None:
+    """The state of a memory: the worst of its anchors; None without any."""
+    return max((one.state for one in readings), key=STATES.index, default=None)
 
 
 def parse_place(at: str) -> Place:
