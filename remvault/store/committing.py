@@ -19,6 +19,7 @@ from remvault.domain.note import parse_note
 from remvault.errors import GitError
 from remvault.store.attributes import has_filter
 from remvault.store.git import Repository
+from remvault.store.hook_runs import commit_run
 from remvault.store.identity import resolve_identity
 from remvault.store.repository import Draft, GitRepository, IndexLocked, Made, Step, TipMoved
 from remvault.store.work_tree import Head, WorkTree, busy_with, git_config, head, index_lock, is_true, run_git
@@ -127,8 +128,11 @@ class Committer:
 
     def check_idle(self) -> Head:
         """Return HEAD, or raise PutOff when git is in the middle of something or, for a commit, not on a branch."""
+        commit = commit_run(self._tree, self._environ, now=self._clock())
+        if commit is not None:
+            raise PutOff(f"{commit}: let it end, {_AFTERWARDS}")
         busy = busy_with(self._tree, now=self._clock())
-        if busy is not None and self._lock_vanishes():
+        if busy is not None and self.lock_vanishes():
             busy = busy_with(self._tree, now=self._clock())
         if busy is not None:
             what = "remove it if no git command is running" if "index.lock" in busy else "finish it"
@@ -139,6 +143,15 @@ class Committer:
         if self.mode == "auto" and where.branch is None:
             raise PutOff(f"HEAD is not on a branch: check one out, {_AFTERWARDS}")
         return where
+
+    def lock_vanishes(self) -> bool:
+        """Wait a moment for a running command's lock on the staged index to go; a left-over one costs no waiting."""
+        deadline = time.monotonic() + _LOCK_WAIT_S
+        while index_lock(self._tree) is not None:
+            if time.monotonic() >= deadline or not self._lock_is_fresh():
+                return False
+            time.sleep(0.01)
+        return True
 
     def stage(self, changes: Mapping[str, str | None]) -> str | None:
         """Make our entries, and only ours, follow. Returns what went wrong, or None."""
@@ -285,15 +298,6 @@ class Committer:
         except OSError:
             return True
         return self._clock().timestamp() - made < _FRESH_LOCK.total_seconds()
-
-    def _lock_vanishes(self) -> bool:
-        """Wait a moment for a running command's lock; a left-over one costs no waiting."""
-        deadline = time.monotonic() + _LOCK_WAIT_S
-        while index_lock(self._tree) is not None:
-            if time.monotonic() >= deadline or not self._lock_is_fresh():
-                return False
-            time.sleep(0.01)
-        return True
 
 
 def put_off(err: GitError) -> PutOff:

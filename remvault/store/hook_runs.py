@@ -1,9 +1,9 @@
-"""Whether the hooks of a commit are running in a work tree, so that nobody writes under them.
+"""Whether a person's commit is on its way in a work tree, and its hooks at work, so that nobody writes under them.
 
-While they run, a hook manager may have the person's unstaged changes put aside. A tracked file that changes meanwhile
-makes putting them back fail, and a branch that moves makes the person's commit fail.
+While hooks run, a hook manager may have the person's unstaged changes put aside: a tracked file that changes meanwhile
+makes putting them back fail. Until the commit is made, a branch that moves makes it fail, with the message typed.
 
-Owns: the marks of hook runs, and which of them count.
+Owns: the marks of hook runs and commits, and which of them count.
 Leaves alone: what a writer does about it (ledger, committing, the watcher).
 """
 
@@ -22,12 +22,15 @@ from remvault.errors import ConflictError
 from remvault.store.state import make_private
 from remvault.store.work_tree import WorkTree
 
-# By this time the number of a process that was killed may be another's. `hooks/pre-commit` makes marks here too.
+# Empty files, `hooks-<process>` and `commit-<process>`. `hooks/pre-commit` makes some too.
 _MARKS = "remvault/hook-runs"
+_MARK = re.compile(r"(hooks|commit)-([1-9]\d{0,8})\Z")
+# By this time the number of a process that was killed may be another's.
 _MAX_AGE = timedelta(hours=1)
 # The pre-commit framework keeps here what it puts aside: `patch<seconds>-<process>`; the file stays afterwards.
-_PATCH = re.compile(r"patch(\d{1,12})-(\d{1,9})\Z")
+_PATCH = re.compile(r"patch(\d{1,12})-([1-9]\d{0,8})\Z")
 _PROC = Path("/proc")
+_GIT = "git"
 
 
 class HooksRunning(ConflictError):
@@ -46,17 +49,27 @@ class HooksRunning(ConflictError):
 def hook_run(
     tree: WorkTree, environ: Mapping[str, str] = MappingProxyType({}), *, now: datetime | None = None
 ) -> str | None:
-    """Name the hooks of a commit that run in this work tree; None when none do.
+    """Name the hooks of a commit that run in this work tree; None when none do. No tracked file may change then.
 
     Args:
         environ: says where the pre-commit framework keeps what it puts aside; its runs are seen without a mark too.
         now: marks that are over an hour old do not count then, whoever has the number of their process by now.
     """
-    for pid in sorted(_marks(tree, now)):
+    for pid in sorted(_marked(tree, "hooks", now)):
         return f"the hooks of a commit are running (process {pid})"
     for pid in sorted(_framework_runs(tree, environ, now)):
         return f"pre-commit is running (process {pid})"
     return None
+
+
+def commit_run(
+    tree: WorkTree, environ: Mapping[str, str] = MappingProxyType({}), *, now: datetime | None = None
+) -> str | None:
+    """As `hook_run`, and also name a commit whose hooks are done but which is not made yet: its message is written."""
+    for pid in sorted(_marked(tree, "commit", now)):
+        if _name_of(pid) in (_GIT, None):
+            return hook_run(tree, environ, now=now) or f"a commit is on its way (process {pid})"
+    return hook_run(tree, environ, now=now)
 
 
 @contextmanager
@@ -67,31 +80,41 @@ def marked_hook_run(tree: WorkTree, environ: Mapping[str, str]) -> Iterator[None
     no commit.
     """
     callers = _callers(os.getpid())
-    folder = tree.git_dir / _MARKS
-    held = _marks(tree, None) & {pid for pid, _ in callers}
-    holder = _holder(callers, environ)
-    if not held:
-        with suppress(OSError):
-            make_private(folder.parent)
-            make_private(folder)
-            (folder / str(holder)).touch()
-    _sweep(folder)
+    holder, git = _holder(callers, environ)
+    held = _marked(tree, "hooks", None) & {pid for pid, _ in callers}
+    ours = set() if held else {f"hooks-{holder}"}
+    with suppress(OSError):
+        _put_marks(tree, ours if git is None else ours | {f"commit-{git}"})
     try:
         yield
     finally:
-        if not held and holder == os.getpid():
-            with suppress(OSError):
-                (folder / str(holder)).unlink()
+        if holder == os.getpid():
+            for name in ours:
+                with suppress(OSError):
+                    (tree.git_dir / _MARKS / name).unlink()
 
 
-def _marks(tree: WorkTree, now: datetime | None) -> set[int]:
-    """The processes of marks that count."""
+def _put_marks(tree: WorkTree, names: set[str]) -> None:
+    """Make marks, and remove those of processes that are gone; raises OSError."""
+    folder = tree.git_dir / _MARKS
+    make_private(folder.parent)
+    make_private(folder)
+    for name in names:
+        (folder / name).touch()
+    for name in _names(folder):
+        match = _MARK.match(name)
+        if match is None or not _is_alive(int(match[2])):
+            (folder / name).unlink(missing_ok=True)
+
+
+def _marked(tree: WorkTree, kind: str, now: datetime | None) -> set[int]:
+    """The processes of the marks of one kind that count."""
     folder = tree.git_dir / _MARKS
     found = set()
-    for name in _names(folder):
-        with suppress(OSError, ValueError):
-            pid, made = int(name), (folder / name).stat().st_mtime
-            if _is_alive(pid) and not _is_old(made, now):
+    for match in filter(None, map(_MARK.match, _names(folder))):
+        with suppress(OSError):
+            made, pid = (folder / match[0]).stat().st_mtime, int(match[2])
+            if match[1] == kind and _is_alive(pid) and not _is_old(made, now):
                 found.add(pid)
     return found
 
@@ -138,35 +161,38 @@ def _is_alive(pid: int) -> bool:
     return True
 
 
-def _sweep(folder: Path) -> None:
-    """Remove the marks of processes that are gone."""
-    for name in _names(folder):
-        if not name.isdigit() or not _is_alive(int(name)):
-            with suppress(OSError):
-                (folder / name).unlink()
-
-
-def _holder(callers: list[tuple[int, str]], environ: Mapping[str, str]) -> int:
-    """The process whose end is the end of the run: the one directly below git."""
-    for (pid, _), (_, above) in pairwise(callers):
-        if above == "git":
-            return pid
+def _holder(callers: list[tuple[int, str]], environ: Mapping[str, str]) -> tuple[int, int | None]:
+    """The process whose end is the end of the hooks, the one directly below git; and git's, None when not seen."""
+    for (pid, _), (above, name) in pairwise(callers):
+        if name == _GIT:
+            return pid, above
     # The pre-commit framework started by hand, or a system that does not tell who called whom.
-    return os.getppid() if environ.get("PRE_COMMIT") else os.getpid()
+    return os.getppid() if environ.get("PRE_COMMIT") else os.getpid(), None
 
 
 def _callers(pid: int) -> list[tuple[int, str]]:
     """This process and those that called it, nearest first, with their names; without /proc just two of them."""
     found: list[tuple[int, str]] = []
-    while pid > 0:
-        try:
-            stat = (_PROC / str(pid) / "stat").read_text("utf-8", "replace")
-        except OSError:
-            break
-        name, _, rest = stat.partition("(")[2].rpartition(")")  # a name may hold anything, brackets too
-        found.append((pid, name))
-        pid = int(rest.split()[1])
+    while pid > 0 and (facts := _facts(pid)) is not None:
+        found.append((pid, facts[0]))
+        pid = facts[1]
     return found or [(os.getpid(), ""), (os.getppid(), "")]
+
+
+def _name_of(pid: int) -> str | None:
+    """The name of a process; None where that cannot be asked."""
+    facts = _facts(pid)
+    return None if facts is None else facts[0]
+
+
+def _facts(pid: int) -> tuple[str, int] | None:
+    """Name and caller of a process."""
+    try:
+        stat = (_PROC / str(pid) / "stat").read_text("utf-8", "replace")
+    except OSError:
+        return None
+    name, _, rest = stat.partition("(")[2].rpartition(")")  # a name may hold anything, brackets too
+    return name, int(rest.split()[1])
 
 
 def _folder_of(pid: int) -> Path | None:

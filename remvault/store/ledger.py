@@ -7,6 +7,7 @@ Leaves alone: the texts (vault), the single steps (saving, committing, settling,
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,6 +20,7 @@ from remvault.errors import GitError, RemvaultError
 from remvault.store.awaited import awaited
 from remvault.store.committing import STAGED, Committer, Mode, Outcome, PutOff, Tracked, is_kept_local, put_off
 from remvault.store.files import SaveFailed, read_regular
+from remvault.store.hook_runs import HooksRunning, commit_run, hook_run
 from remvault.store.note_paths import is_local_only
 from remvault.store.pending import UNKNOWN, PendingChange, PendingOperation, Queue
 from remvault.store.saving import FileChange, Placed, place, save, verify
@@ -30,6 +32,7 @@ __all__ = ["STAGED", "FileChange", "Ledger", "Mode", "Outcome"]
 
 _NO_GIT = "not in a git repository: run 'git init' in the vault to keep history"
 _QUEUES = ("pending", "staged")
+_COMMIT_WAIT_S = 2.0  # for a person's commit to end; its message may take them longer, and then ours is put off
 _OFF = 'not committed: [git] commit is "off"'
 
 
@@ -87,15 +90,23 @@ class Ledger:
             FileChanged: a file is not the version its change was computed from; nothing was written.
             LockTimeout: another writer held the lock; nothing was written.
             SaveFailed: the disk would not take it; all files are as before.
+            HooksRunning: a tracked file would change under the hooks of a commit; nothing was written.
         """
         operation.check()
+        if append or not all(is_local_only(change.path) for change in changes):
+            self._await_commit()  # before the lock, so that whoever need not wait passes us by
         with self.locked():
+            if self.tree is not None:
+                self.committer().lock_vanishes()  # a command such as 'git checkout' may be replacing these very files
             changes = [*changes, *(self._appended(path, lines) for path, lines in (append or {}).items())]
             targets = [(change, place(self.root, change, apart=self.private)) for change in changes]
             # What waits goes first, so that history keeps the order of the writes. Its troubles are not this write's.
             waiting = self._settle()[1]
             placed = verify(targets)
             versioned = [one for one in placed if not _stays_here(one)]
+            hooks = self._hooks() if any(one.before is not None for one in versioned) else None
+            if hooks is not None:
+                raise HooksRunning(hooks, self._timeout_s)
             if hold is not None:
                 save(placed)
                 return Outcome(True, False, None, hold)
@@ -104,6 +115,18 @@ class Ledger:
                 said = _NO_GIT if self.tree is None else _OFF
                 return Outcome(True, False, None, said if versioned else None)
             return self._write_tracked(operation, placed, versioned, waiting)
+
+    def await_hooks(self) -> None:
+        """Wait for the hooks of a commit to end, before a note is read in order to be changed.
+
+        What a hook manager has put aside is not on disk: a change computed then would be one of the wrong version.
+
+        Raises:
+            HooksRunning: they took longer than we wait for another writer.
+        """
+        run = _wait(self._hooks, self._timeout_s)
+        if run is not None:
+            raise HooksRunning(run, self._timeout_s)
 
     def settle(self) -> list[Outcome]:
         """Take into git what was saved earlier and could not be taken then; oldest first.
@@ -130,6 +153,17 @@ class Ledger:
         paths = sorted({change.path for entry in entries for change in entry.changes})
         committer = self.committer()
         return awaited(entries, heads=committer.look(paths), staged=committer.repository.staged_blobs(paths))
+
+    def _await_commit(self) -> None:
+        """Wait for the hooks of a commit as long as for another writer, and a moment more for the commit itself."""
+        if _wait(self._hooks, self._timeout_s) is None:
+            _wait(self._commit, _COMMIT_WAIT_S)
+
+    def _hooks(self) -> str | None:
+        return None if self.tree is None else hook_run(self.tree, self._environ, now=self._clock())
+
+    def _commit(self) -> str | None:
+        return None if self.tree is None else commit_run(self.tree, self._environ, now=self._clock())
 
     def _appended(self, path: str, lines: bytes) -> FileChange:
         before = read_regular(place(self.root, FileChange(path, lines, None), apart=self.private))
@@ -299,6 +333,14 @@ class Ledger:
             return
         with write_lock(self.state, self._timeout_s):
             yield
+
+
+def _wait(asked: Callable[[], str | None], timeout_s: float) -> str | None:
+    """Ask until nothing is answered or the time is up; the last answer."""
+    deadline = time.monotonic() + timeout_s
+    while (answer := asked()) is not None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return answer
 
 
 def _stays_here(one: Placed) -> bool:

@@ -311,6 +311,7 @@ class Vault:
     def _read(self, path: str) -> bytes:
         if is_local_only(path):
             return DirectoryTree(self.private, is_inner=True).read(path.partition("/")[2])
+        self.ledger.await_hooks()
         return self._tree.read(path)
 
     def _compose(self, draft: Draft, act: Act) -> tuple[str, Note]:

@@ -64,17 +64,19 @@ def message_event(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 
 def pre_commit(environ: Mapping[str, str]) -> int:
     """Check the staged notes that this commit changes; 1 when one has an error."""
+    from remvault.store.hook_runs import marked_hook_run
     from remvault.surfaces.cli.screen import Screen
     from remvault.surfaces.cli.text import count, problem_line
-    from remvault.surfaces.staged import check_staged
+    from remvault.surfaces.staged import check_staged, hook_work_tree
 
     screen = Screen.of_process()
-    errors = 0
-    for prefix, report in check_staged(environ):
-        for problem in report.problems:
-            path = f"{prefix}/{problem.path}".strip("/")
-            print(problem_line(problem, screen, path), file=sys.stderr)
-        errors += report.errors
+    errors, tree = 0, hook_work_tree()
+    with marked_hook_run(tree, environ):
+        for prefix, report in check_staged(tree, environ):
+            for problem in report.problems:
+                path = f"{prefix}/{problem.path}".strip("/")
+                print(problem_line(problem, screen, path), file=sys.stderr)
+            errors += report.errors
     if errors:
         print(f"remvault: {count(errors, 'error')} in staged notes; nothing was committed", file=sys.stderr)
     return 1 if errors else 0

@@ -29,14 +29,12 @@ _STAYS = "it must not leave this disk: 'git rm --cached' takes it out of the com
 _MESSAGE_OF_OTHERS = ("merge", "squash")
 
 
-def check_staged(environ: Mapping[str, str]) -> Iterator[tuple[str, Report]]:
+def check_staged(tree: WorkTree, environ: Mapping[str, str]) -> Iterator[tuple[str, Report]]:
     """Yield the prefix and the report of every vault in which this commit changes something, then of what lies outside.
 
     Raises:
-        GitError: outside a work tree.
         SettingError: for staged settings that cannot be read.
     """
-    tree = _work_tree()
     repository = Repository.open(tree, environ, index_file=environ.get("GIT_INDEX_FILE"))
     staged = repository.staged_entries("")
     vaults = [marker.removesuffix(VAULT_FILE) for marker in _markers(staged)]
@@ -68,7 +66,7 @@ def add_trailers(file: Path, source: str | None, environ: Mapping[str, str]) -> 
     Raises:
         GitError, OSError, UnicodeDecodeError: the commit can do without.
     """
-    tree = _work_tree()
+    tree = hook_work_tree()
     if source in _MESSAGE_OF_OTHERS or operation_in_progress(tree) or (tree.git_dir / "SQUASH_MSG").exists():
         return
     operations = _operations(tree, environ)
@@ -88,7 +86,8 @@ def add_trailers(file: Path, source: str | None, environ: Mapping[str, str]) -> 
         file.write_text(wanted, encoding="utf-8")
 
 
-def _work_tree() -> WorkTree:
+def hook_work_tree() -> WorkTree:
+    """The work tree that a hook of git was called for; raises GitError outside any."""
     tree = find_work_tree(Path.cwd())
     if tree is None:
         raise GitError("not in a git work tree")

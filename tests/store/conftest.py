@@ -62,9 +62,11 @@ MakeDesk = Callable[..., Desk]
 
 @pytest.fixture
 def make_desk(repo: Path, home: Path) -> MakeDesk:
-    """Return a function that opens a ledger: `make_desk(root=…, mode=…, environ=…)`."""
+    """Return a function that opens a ledger: `make_desk(root=…, mode=…, …)`."""
 
-    def make(root: Path = repo, mode: Mode = "auto", environ: Mapping[str, str] | None = None) -> Desk:
+    def make(
+        root: Path = repo, mode: Mode = "auto", environ: Mapping[str, str] | None = None, lock_timeout_s: float = 10.0
+    ) -> Desk:
         root.mkdir(parents=True, exist_ok=True)
         tree = find_work_tree(root)
         prefix = "" if tree is None else os.path.relpath(root, tree.root).replace(".", "", 1)
@@ -76,6 +78,7 @@ def make_desk(repo: Path, home: Path) -> MakeDesk:
             mode=mode,
             environ=os.environ if environ is None else environ,
             clock=lambda: datetime.now(UTC),
+            lock_timeout_s=lock_timeout_s,
         )
         return Desk(root, ledger)
 

@@ -38,6 +38,26 @@ fi
 """
 
 
+@pytest.fixture(scope="module")
+def path_without_ours(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """PATH with all its commands but remvault-hook, which whoever runs these tests may have installed."""
+    folders = []
+    for folder in map(Path, os.get_exec_path()):
+        if (folder / "remvault-hook").exists():
+            links = tmp_path_factory.mktemp("path")
+            for command in folder.iterdir():
+                if not command.name.startswith("remvault-hook"):
+                    (links / command.name).symlink_to(command)
+            folder = links
+        folders.append(str(folder))
+    return os.pathsep.join(folders)
+
+
+@pytest.fixture(autouse=True)
+def without_ours_on_path(path_without_ours: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", path_without_ours)
+
+
 class Repo:
     """A repository whose hooks log what ran, with a stand-in for the interpreter that has remvault."""
 
