@@ -20,7 +20,7 @@ from remvault.errors import ConflictError, UserError
 from remvault.resources import hook_script
 from remvault.store.work_tree import WorkTree, run_git
 
-EVENTS = ("pre-commit", "prepare-commit-msg", "commit-msg")
+EVENTS = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-checkout", "post-merge", "post-rewrite")
 _SCRIPT = "pre-commit"  # one script serves every event: it goes by the name it is called under
 _MARK = b"# remvault-hook: "
 _KEPT = ".before-remvault"

@@ -1,6 +1,6 @@
 """`remvault-hook EVENT`: the entry point of git's hooks. argparse only, nothing loaded that the event does not need.
 
-`pre-commit` exits with 1 when it finds an error, which stops the commit; the events of the message never do.
+`pre-commit` exits with 1 when it finds an error, which stops the commit; no other event ever fails.
 """
 
 from __future__ import annotations
@@ -10,13 +10,18 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from remvault.errors import RemvaultError
+from remvault.errors import GitError, RemvaultError
 
-EVENTS = ("pre-commit", "prepare-commit-msg", "commit-msg")
+if TYPE_CHECKING:
+    from remvault.store.work_tree import WorkTree
+
+EVENTS = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-checkout", "post-merge", "post-rewrite")
 EXIT_BUG = 3
 _EPILOG = """pre-commit checks the staged notes of every vault in this repository and refuses a commit with errors.
-prepare-commit-msg and commit-msg add to your message the trailers of the changes that remvault had staged."""
+prepare-commit-msg and commit-msg add to your message the trailers of the changes that remvault had staged.
+post-checkout, post-merge and post-rewrite bring the index up to date in the background."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -27,8 +32,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         epilog=_EPILOG,
     )
     parser.add_argument("event", choices=EVENTS, help="the git event")
-    parser.add_argument("arguments", nargs="*", help="what git hands the hook: the message's file and its source")
+    parser.add_argument("arguments", nargs="*", help="what git hands the hook")
     asked = parser.parse_args(arguments)
+    if asked.event.startswith("post-"):
+        return after_event(os.environ)
     if asked.event != "pre-commit":
         return message_event(asked.arguments, os.environ)
     try:
@@ -46,13 +53,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return EXIT_BUG
 
 
+def after_event(environ: Mapping[str, str]) -> int:
+    """Start bringing the index up to date; 0 whatever happens, since the next read does the same."""
+    try:
+        from remvault.store.hook_runs import hook_run
+        from remvault.surfaces.refreshing import start
+
+        tree = _work_tree()
+        # A hook manager checks files out too, to put changes aside: that state does not last.
+        if environ.get("REMVAULT_OFF") != "1" and hook_run(tree, environ) is None:
+            start(tree, environ)
+    except Exception:
+        if environ.get("REMVAULT_DEBUG") == "1":
+            import traceback
+
+            traceback.print_exc()
+    return 0
+
+
 def message_event(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     """Add the trailers of staged operations to the message; 0 whatever happens, since history can do without them."""
     try:
         from remvault.surfaces.staged import add_trailers
 
         if arguments:
-            add_trailers(Path(arguments[0]), arguments[1] if len(arguments) > 1 else None, environ)
+            add_trailers(_work_tree(), Path(arguments[0]), arguments[1] if len(arguments) > 1 else None, environ)
     except Exception as err:
         if environ.get("REMVAULT_DEBUG") == "1":
             import traceback
@@ -67,10 +92,10 @@ def pre_commit(environ: Mapping[str, str]) -> int:
     from remvault.store.hook_runs import marked_hook_run
     from remvault.surfaces.cli.screen import Screen
     from remvault.surfaces.cli.text import count, problem_line
-    from remvault.surfaces.staged import check_staged, hook_work_tree
+    from remvault.surfaces.staged import check_staged
 
     screen = Screen.of_process()
-    errors, tree = 0, hook_work_tree()
+    errors, tree = 0, _work_tree()
     with marked_hook_run(tree, environ):
         for prefix, report in check_staged(tree, environ):
             for problem in report.problems:
@@ -80,6 +105,15 @@ def pre_commit(environ: Mapping[str, str]) -> int:
     if errors:
         print(f"remvault: {count(errors, 'error')} in staged notes; nothing was committed", file=sys.stderr)
     return 1 if errors else 0
+
+
+def _work_tree() -> WorkTree:
+    from remvault.store.work_tree import find_work_tree
+
+    tree = find_work_tree(Path.cwd())
+    if tree is None:
+        raise GitError("not in a git work tree")
+    return tree
 
 
 if __name__ == "__main__":

@@ -14,14 +14,13 @@ from remvault.config import Settings, load_settings
 from remvault.domain.commit_message import Operation
 from remvault.domain.note import Note, parse_note
 from remvault.domain.problems import Problem, problem
-from remvault.errors import GitError
 from remvault.store.checking import check_tree
 from remvault.store.git import Repository
 from remvault.store.layout import VAULT_FILE
 from remvault.store.note_paths import NOTE_SUFFIX, is_local_only, is_note_path
 from remvault.store.repository import GitRepository
 from remvault.store.trees import DirectoryTree, NoteMissing, StagedTree
-from remvault.store.work_tree import WorkTree, find_work_tree, git_config, head, operation_in_progress
+from remvault.store.work_tree import WorkTree, git_config, head, operation_in_progress
 from remvault.surfaces.upkeep import Report
 
 _REGULAR = frozenset({0o100644, 0o100755, 0o100664})
@@ -56,7 +55,7 @@ def check_staged(tree: WorkTree, environ: Mapping[str, str]) -> Iterator[tuple[s
         yield "", Report(tuple(kept), 0)
 
 
-def add_trailers(file: Path, source: str | None, environ: Mapping[str, str]) -> None:
+def add_trailers(tree: WorkTree, file: Path, source: str | None, environ: Mapping[str, str]) -> None:
     """Add to the message of a person's commit the operations of ours that it is about to hold.
 
     Args:
@@ -66,7 +65,6 @@ def add_trailers(file: Path, source: str | None, environ: Mapping[str, str]) -> 
     Raises:
         GitError, OSError, UnicodeDecodeError: the commit can do without.
     """
-    tree = hook_work_tree()
     if source in _MESSAGE_OF_OTHERS or operation_in_progress(tree) or (tree.git_dir / "SQUASH_MSG").exists():
         return
     operations = _operations(tree, environ)
@@ -84,14 +82,6 @@ def add_trailers(file: Path, source: str | None, environ: Mapping[str, str]) -> 
     wanted = with_operations(text, operations, comment=None if environ.get("GIT_EDITOR") == ":" else comment)
     if wanted != text:
         file.write_text(wanted, encoding="utf-8")
-
-
-def hook_work_tree() -> WorkTree:
-    """The work tree that a hook of git was called for; raises GitError outside any."""
-    tree = find_work_tree(Path.cwd())
-    if tree is None:
-        raise GitError("not in a git work tree")
-    return tree
 
 
 def _operations(tree: WorkTree, environ: Mapping[str, str]) -> list[Operation]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -319,3 +321,60 @@ def test_a_hook_stranded_by_deleting_our_script_comes_back(code: Path, cli: Cli)
     assert f"put back {hook}" in said.out
     assert hook.read_text() == own
     assert not list(hook.parent.glob("*.before-remvault*"))
+
+
+# After git has replaced files
+
+
+def manifest(code: Path) -> bytes:
+    """What the index knows of the files, as bytes."""
+    found = sorted((code / ".git/remvault").glob("*/manifest*"))
+    return b"".join(path.read_bytes() for path in found)
+
+
+def until_changed(code: Path, before: bytes) -> None:
+    deadline = time.monotonic() + 30
+    while manifest(code) in (before, b""):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("command", ["checkout -q side", "merge -q side", "rebase -q side"])
+def test_after_git_has_replaced_notes_the_index_follows_by_itself(code: Path, cli: Cli, command: str) -> None:
+    git(code, "checkout", "-qb", "side")
+    (code / "vault" / "of-side.md").write_text(note_text("Of the side", id="m-side"))
+    git(code, "add", ".")
+    git(code, "commit", "-qm", "side")
+    git(code, "checkout", "-q", "main")
+    if command.startswith("rebase"):
+        git(code, "commit", "-q", "--allow-empty", "-m", "ours")
+    cli("search", "anything", cwd=code)
+    before = manifest(code)
+
+    git(code, *command.split())
+
+    until_changed(code, before)
+    assert [one["id"] for one in cli("search", "side", "--json", cwd=code).json["hits"]] == ["m-side"]
+
+
+@pytest.mark.parametrize("event", ["post-checkout", "post-merge", "post-rewrite"])
+def test_events_after_the_fact_never_fail_and_say_nothing(code: Path, cli: Cli, event: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "remvault.surfaces.hooks", event]
+    (code / "vault" / "remvault.toml").write_text("not = [toml")
+    for folder in (code, tmp_path):
+        done = subprocess.run(command, cwd=folder, env=os.environ, capture_output=True, text=True)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_with_everything_automatic_off_no_index_is_made(code: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    from remvault.surfaces import hooks, refreshing
+
+    started = []
+    monkeypatch.setattr(refreshing, "start", lambda *_: started.append(1))
+    monkeypatch.chdir(code)
+
+    assert hooks.main(["post-checkout", "a", "b", "1"]) == 0
+    monkeypatch.setenv("REMVAULT_OFF", "1")
+    assert hooks.main(["post-checkout", "a", "b", "1"]) == 0
+
+    assert started == [1]
