@@ -7,13 +7,15 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from remvault.domain.memory import Anchor
+
 if TYPE_CHECKING:
     from remvault.domain.note import Note
     from remvault.domain.rules import Linked
     from remvault.store.trees import FileStat
 
 
-LINKED, FLAWED, RELATED = 1, 2, 4
+LINKED, FLAWED, RELATED, ANCHORED = 1, 2, 4, 8
 # Relations that say something of the note at the other end: of it in dispute, or of this one resting on it.
 RELATION_TYPES = ("contradicts", "supports", "derived-from")
 
@@ -36,6 +38,7 @@ class NoteRow(NamedTuple):
     expires: str | None  # time as typed
     tier: str
     relations: tuple[tuple[str, str], ...]  # (type, target) of RELATION_TYPES, which reach beyond the note itself
+    anchors: tuple[Anchor, ...]  # none of a local-only note
     text_key: str  # equal for the same title and body, letter case and white space apart
     is_valid: bool  # no error by any rule for a single note
     is_sound: bool  # could be read without error
@@ -80,7 +83,7 @@ class Entry(NamedTuple):
     is_racy: int  # 1: the stat proves nothing, see `changes.is_racy`
     number: int  # of the note's document; 0: not in the text index
     section_count: int  # documents of sections, numbered next
-    marks: int  # bits: LINKED, FLAWED, RELATED
+    marks: int  # bits: LINKED, FLAWED, RELATED, ANCHORED
     owner: str | None
     id: str | None
     path: str
@@ -100,6 +103,11 @@ class Entry(NamedTuple):
     def is_related(self) -> bool:
         """Whether it has relations of `RELATION_TYPES`."""
         return bool(self.marks & RELATED)
+
+    @property
+    def is_anchored(self) -> bool:
+        """Whether it points into code."""
+        return bool(self.marks & ANCHORED)
 
     @property
     def numbers(self) -> range:
@@ -128,6 +136,7 @@ def as_row(entry: Entry) -> NoteRow:
     blob, head_blob, title, kind, *fields = json.loads(entry.rest)
     fields[3] = tuple(fields[3])
     fields[7] = tuple((kind_, target) for kind_, target in fields[7])
+    fields[8] = tuple(Anchor(at=at, digest=digest, commit=commit) for at, digest, commit in fields[8])
     return NoteRow(entry.path, blob, blob if head_blob == 1 else head_blob, entry.id, title, kind, entry.owner, *fields)
 
 
@@ -138,6 +147,7 @@ def make_entry(note: Note, stat: FileStat, *, is_embedded: bool) -> Entry:
 
     memory, problems = note.memory, note_problems(note, is_embedded=is_embedded)
     relations = [(one.type, one.target) for one in memory.relations if one.type in RELATION_TYPES]
+    anchors = [(one.at, one.digest, one.commit) for one in memory.anchors if not memory.is_local_only]
     rest = [
         note.blob,
         None,
@@ -151,12 +161,14 @@ def make_entry(note: Note, stat: FileStat, *, is_embedded: bool) -> Entry:
         memory.expires,
         memory.tier,
         relations,
+        anchors,
         text_key(memory.title or "", note.body),
         not has_errors(problems),
         note.is_sound,
         len(problems),
     ]
-    marks = LINKED * bool(memory.supersedes) | FLAWED * bool(problems) | RELATED * bool(relations)
+    marks = LINKED * bool(memory.supersedes) | FLAWED * bool(problems)
+    marks |= RELATED * bool(relations) | ANCHORED * bool(anchors)
     return Entry(*stat, 0, 0, 0, marks, memory.owner, memory.id, note.path, to_json(rest))
 
 

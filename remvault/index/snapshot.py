@@ -125,6 +125,11 @@ class Snapshot:
         entries = self._view.manifest.rows.values()
         return sorted((as_row(entry) for entry in entries if entry.is_related), key=lambda row: row.path)
 
+    def anchored_rows(self) -> list[NoteRow]:
+        """The rows of notes that point into code, by path; the others are not opened, local-only ones not told of."""
+        entries = self._view.manifest.rows.values()
+        return sorted((as_row(entry) for entry in entries if entry.is_anchored), key=lambda row: row.path)
+
     def local_only_ids(self) -> frozenset[str]:
         """Ids of the local-only notes among the others, where they should not be."""
         entries = self._view.manifest.rows.values()
