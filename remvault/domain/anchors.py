@@ -60,6 +60,13 @@ class AnchorSource(Protocol):
         """
         ...
 
+    def commits_since(self, owner: str | None, reading: Reading) -> int | None:
+        """How many code commits changed what a drifted anchor points at since its digest was taken.
+
+        None when nobody can tell; 0 for a change that is not committed yet.
+        """
+        ...
+
 
 class NoCode:
     """No code is at hand."""
@@ -70,6 +77,10 @@ class NoCode:
     def readings(self, owner: str | None, anchors: Sequence[Anchor]) -> list[Reading]:
         """Everything is unknown."""
         return [Reading(one.at, "unknown", self._why, one.digest, one.commit) for one in anchors]
+
+    def commits_since(self, owner: str | None, reading: Reading) -> int | None:
+        """Nobody can tell."""
+        return None
 
 
 def worst(readings: Iterable[Reading]) -> State | None:
