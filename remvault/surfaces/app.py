@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 from remvault.config import Settings
 from remvault.domain.actors import Author
-from remvault.domain.context import ContextFacts, resolve_context
-from remvault.domain.memory import ACTOR
+from remvault.domain.context import resolve_context
 from remvault.domain.scope import Context
-from remvault.errors import UsageError, UserError
+from remvault.errors import UserError
 from remvault.store.layout import VaultPlace, find_vault
-from remvault.store.state import State, open_state, workspace_id
-from remvault.store.work_tree import WorkTree, find_work_tree, git_config, head
+from remvault.store.state import State, open_state
+from remvault.store.work_tree import WorkTree, head
+from remvault.surfaces.bearings import Bearings, take_bearings
 from remvault.surfaces.listed import named_provider
 from remvault.surfaces.settings_files import vault_settings as vault_settings
 from remvault.surfaces.surroundings import Surroundings as Surroundings
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from remvault.store.trees import CommitTree
     from remvault.store.vault import Act, Vault
     from remvault.store.witness import Witness
+    from remvault.surfaces.code_roots import CodeRoots
 
 Progress = Callable[[int, int], None]
 
@@ -71,9 +72,8 @@ class OpenVault:
     settings: Settings
     context: Context
     author: Author
-    work_tree: WorkTree | None  # the one that holds the vault; None outside git
+    bearings: Bearings
     surroundings: Surroundings
-    git_values: Mapping[str, str]  # git's settings in the vault's work tree
     progress: Progress | None = None
 
     @classmethod
@@ -89,32 +89,20 @@ class OpenVault:
         progress: Progress | None = None,
     ) -> OpenVault:
         """Open the vault at a known place with known settings; see `open_vault`."""
-        tree = find_work_tree(place.root)
-        here = find_work_tree(around.cwd)
-        git_values = git_config(tree, around.environ) if tree is not None else {}
-        here_values = git_values if here == tree else git_config(here, around.environ) if here is not None else {}
-        facts = ContextFacts(
-            explicit=context,
-            variable=around.environ.get("REMVAULT_CONTEXT"),
-            session_variable=around.environ.get("REMVAULT_SESSION"),
-            hook_session=hook_session,
-            git_config=here_values,
-            branch=head(here, around.environ).branch if here is not None else None,
-            workspace_id=workspace_id(here, create=False) if here is not None else None,
-            projects=settings.projects,
-            team=settings.text("context.team"),
-            team_origin=settings.origin("context.team"),
-            organization=settings.text("context.organization"),
-            organization_origin=settings.origin("context.organization"),
-            vault_project=settings.text("vault.project"),
-            is_embedded=settings.text("vault.kind") == "embedded",
-            is_in_vaults_work_tree=here is not None and here == tree,
-            is_in_work_tree=here is not None,
-            is_vault_named=place.is_named,
-        )
-        resolved = resolve_context(facts)
-        author = Author(_actor(actor, around, git_values or here_values), resolved.ids.get("session"))
-        return cls(place, settings, resolved, author, tree, around, git_values, progress)
+        bearings = take_bearings(place, settings, around, context=context, hook_session=hook_session)
+        resolved = resolve_context(bearings.facts)
+        author = Author(bearings.actor(actor, around), resolved.ids.get("session"))
+        return cls(place, settings, resolved, author, bearings, around, progress)
+
+    @property
+    def work_tree(self) -> WorkTree | None:
+        """The one that holds the vault; None outside git."""
+        return self.bearings.tree
+
+    @property
+    def git_values(self) -> Mapping[str, str]:
+        """Git's settings in the vault's work tree."""
+        return self.bearings.git_values
 
     @property
     def root(self) -> Path:
@@ -255,6 +243,13 @@ class OpenVault:
             raise NoHistory
         return self.repository
 
+    @cached_property
+    def anchors(self) -> CodeRoots:
+        """The code that memories of this vault point into, as far as it is at hand here."""
+        from remvault.surfaces.code_roots import CodeRoots
+
+        return CodeRoots(self)
+
     def past(self, as_of: str) -> PastMoment:
         """The commit that a revision, date or time means; raises as `store.as_of.past_moment`."""
         from remvault.store.as_of import past_moment
@@ -379,14 +374,3 @@ def open_vault(
     return OpenVault.at(
         place, settings, around, context=given, actor=actor, hook_session=hook_session, progress=progress
     )
-
-
-def _actor(given: str | None, around: Surroundings, git_values: Mapping[str, str]) -> str:
-    actor = given or around.environ.get("REMVAULT_ACTOR")
-    if actor:
-        if not ACTOR.match(actor):
-            raise UsageError(f"actor {actor!r} has no kind", hint="write user:NAME, agent:NAME or tool:NAME")
-        return actor
-    environ = around.environ
-    name = environ.get("GIT_AUTHOR_NAME") or git_values.get("user.name") or environ.get("USER") or "unknown"
-    return f"user:{name.strip() or 'unknown'}"
