@@ -162,6 +162,12 @@ RULES: dict[str, Rule] = {
             "too many anchors",
             "A memory about more than a handful of places is about none of them.",
         ),
+        Rule(
+            "RV309",
+            "warning",
+            "code commit touches a memory",
+            "Who changes the code knows best whether what is remembered of it still holds.",
+        ),
         Rule("RV401", "error", "scope missing", "Without a scope nobody may be shown the memory."),
         Rule(
             "RV402",

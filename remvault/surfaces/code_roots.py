@@ -57,9 +57,9 @@ class CodeRoots:
         Raises:
             UsageError: no code is at hand, or the path is outside of it.
         """
-        if self._tree is None:
+        if self.tree is None:
             raise UsageError(f"{path!r}: {_NOT_HERE}", hint="run it in the work tree of the code")
-        root = os.path.realpath(self._tree.root)
+        root = os.path.realpath(self.tree.root)
         cwd = os.path.realpath(self._opened.surroundings.cwd)
         as_said = os.path.normpath(os.path.join(cwd, path))  # noqa: PTH118  ".." by words, as shells complete it
         for place in (as_said, os.path.realpath(as_said)):
@@ -68,7 +68,7 @@ class CodeRoots:
         raise UsageError(f"{path!r} is outside the code at {root}", hint="name a file of the code")
 
     @cached_property
-    def _tree(self) -> WorkTree | None:
+    def tree(self) -> WorkTree | None:
         """The work tree whose files may be read at all."""
         bearings = self._opened.bearings
         if self._opened.is_embedded:
@@ -84,7 +84,7 @@ class CodeRoots:
         from remvault.store.anchor_states import CodeAnchors
         from remvault.store.code import CodeRoot
 
-        return CodeAnchors(CodeRoot(self._tree, self._opened.surroundings.environ)) if self._tree is not None else None
+        return CodeAnchors(CodeRoot(self.tree, self._opened.surroundings.environ)) if self.tree is not None else None
 
     def _why_not(self, owner: str | None) -> str | None:
         scope = (owner or "").partition(":")[0]
@@ -92,6 +92,6 @@ class CodeRoots:
             return "the memory has no clear owner, so no code is its own"
         if scope in WITHOUT_CODE:
             return f"{scope} memories have no code"
-        if self._tree is None or not (self._opened.is_embedded or owner in self._owners):
+        if self.tree is None or not (self._opened.is_embedded or owner in self._owners):
             return _NOT_HERE
         return None
