@@ -1,0 +1,1 @@
+"""How often anchors alert, and how often rightly: scripted edits in every language, and replayed releases."""
