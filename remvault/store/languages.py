@@ -41,6 +41,7 @@ class Language:
     factory: str = "language"
     has_blocks: bool = False  # indentation is structure
     has_docstrings: bool = False
+    has_raw_single: bool = False  # what single quotes hold is taken as it is
 
 
 _C_DEFINITIONS: dict[str, Naming] = {
@@ -304,7 +305,6 @@ LANGUAGES: tuple[Language, ...] = (
             "record_declaration", "delegate_declaration", "method_declaration", "constructor_declaration",
             "property_declaration", "namespace_declaration",
         }),
-        containers={"file_scoped_namespace_declaration": "name"},
         bodies=frozenset({"compilation_unit", "declaration_list"}),
         functions=frozenset({
             "method_declaration", "constructor_declaration", "local_function_statement", "lambda_expression",
@@ -323,6 +323,7 @@ LANGUAGES: tuple[Language, ...] = (
         variables=frozenset({"assignment"}),
         strings=frozenset({"string"}),
         interpreters=("ruby",),
+        has_raw_single=True,
     ),
     Language(
         "php",
@@ -348,6 +349,7 @@ LANGUAGES: tuple[Language, ...] = (
         functions=frozenset({"function_definition", "method_declaration", "anonymous_function", "arrow_function"}),
         strings=frozenset({"string", "encapsed_string"}),
         interpreters=("php",),
+        has_raw_single=True,
         factory="language_php",
     ),
     Language(
@@ -363,6 +365,7 @@ LANGUAGES: tuple[Language, ...] = (
         variables=frozenset({"variable_assignment"}),
         strings=frozenset({"string", "raw_string"}),
         interpreters=("bash", "sh", "dash", "zsh"),
+        has_raw_single=True,
     ),
 )  # fmt: skip
 

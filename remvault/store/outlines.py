@@ -48,8 +48,10 @@ class Outline:
         exact = [one for one in self.definitions if one.name == wanted]
         if exact:
             return exact
-        ending = [one for one in self.definitions if one.name.endswith(f".{wanted}")]
-        return ending if len({one.name for one in ending}) == 1 else []
+        ending = {one.name for one in self.definitions if one.name.endswith(f".{wanted}")}
+        # A constructor has the name of its class: the class is meant.
+        outer = {name for name in ending if not any(name.startswith(f"{other}.") for other in ending)}
+        return [one for one in self.definitions if one.name in outer] if len(outer) == 1 else []
 
 
 def outline(path: str, data: bytes) -> Outline:

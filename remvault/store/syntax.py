@@ -177,7 +177,7 @@ class _Walk:
     def _token(self, node: Node, kind: str, above: _Open | None) -> None:
         text = node.text or b""
         if kind in self._language.strings:
-            text = _plain_text(text)
+            text = _plain_text(text, raw_single=self._language.has_raw_single)
         elif kind.endswith("identifier") or kind in _NAME_NODES:
             text = NAME + text
         elif kind in ("jsx_text", "preproc_arg"):
@@ -229,7 +229,7 @@ def _is_plain(node: Node) -> bool:
     return not any(_WITH_HOLES.search(child.type) and "escape" not in child.type for child in node.named_children)
 
 
-def _plain_text(text: bytes) -> bytes:
+def _plain_text(text: bytes, *, raw_single: bool) -> bytes:
     """A literal without its quote style: `'a'` and `"a"` are one; what escapes a quote no longer has to."""
     match = _QUOTED.match(text)
     if match is None:
@@ -237,9 +237,8 @@ def _plain_text(text: bytes) -> bytes:
     prefix, quote, inner = match[1].lower().replace(b"u", b""), match[2], match[3]
     if b"r" in prefix:
         return b'"' + prefix + b'"' + inner
-    if b"\\" in inner and not prefix and quote == b"'" and b"\\'" not in inner:
-        # In some languages a backslash between single quotes is one, between double quotes it begins an escape.
-        return b"'" + inner
+    if raw_single and quote == b"'" and re.search(rb"[\\$`#]", inner):
+        return text  # between double quotes the same characters say something else
     inner = inner.replace(b"\\'", b"'").replace(b'\\"', b'"')
     return b'"' + prefix + b'"' + inner
 
@@ -329,7 +328,7 @@ def _dotted(node: Node | None) -> str | None:
     text = re.sub(rb"\s+", b"", node.text)
     if node.type in ("generic_type", "template_type", "template_function", "qualified_identifier"):
         text = re.sub(rb"<[^<>]*>", b"", _GENERIC.sub(b"", text) if node.type == "generic_type" else text)
-    text = text.strip(b"'\"").lstrip(b"$#").replace(b"::", b".").replace(b"\\", b".")
+    text = text.strip(b"'\"").lstrip(b"$").replace(b"::", b".").replace(b"\\", b".")
     for head in (b"module.exports.", b"exports."):
         text = text.removeprefix(head)
     text = text.replace(b".prototype.", b".")
