@@ -23,6 +23,7 @@ from remvault.store.note_paths import NOTE_SUFFIX, SET_APART, checked_parts, is_
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | _NO_LINK
 _FOLDER = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_DIRECTORY", 0) | _NO_LINK
+_READINGS = 3  # so often a file is read that changes meanwhile
 _TYPE_BITS = 0o170000
 _LINK_MODE, _REPOSITORY_MODE = 0o120000, 0o160000
 _new_tuple = tuple.__new__  # half the cost of the named tuple's own constructor
@@ -126,9 +127,19 @@ class DirectoryTree:
         Raises:
             PathRefused: the path leaves the vault by its words.
             NoteMissing: nothing there.
-            NoteUnreadable: a link on the way, a special file, no permission, or beyond the limit.
+            NoteUnreadable: a link on the way, a special file, no permission, beyond the limit, or changed each time
+                while it was read.
         """
-        *folders, name = checked_parts(path)
+        parts = checked_parts(path)
+        for _ in range(_READINGS):
+            data = self._read(path, *parts)
+            if data is not None:
+                return data
+        raise NoteUnreadable(path, "it changes while it is read")
+
+    def _read(self, path: str, *parts: str) -> bytes | None:
+        """As `read`; None when the file was changed meanwhile: that may be half of one version, half of another."""
+        *folders, name = parts
         try:
             handle = _open_below(self.root, self._root_flags, folders, name)
         except (FileNotFoundError, NotADirectoryError) as err:
@@ -138,15 +149,18 @@ class DirectoryTree:
         except OSError as err:
             raise NoteUnreadable(path, err.strerror or "it cannot be opened") from err
         with os.fdopen(handle, "rb") as stream:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
+            before = os.fstat(handle)
+            if not stat.S_ISREG(before.st_mode):
                 raise NoteUnreadable(path, "not a regular file")
             try:
                 data = read_limited(stream)
+                after = os.fstat(handle)
             except OSError as err:
                 raise NoteUnreadable(path, err.strerror or "it cannot be read") from err
         if data is None:
             raise NoteUnreadable(path, TOO_LARGE)
-        return data
+        is_steady = (before.st_mtime_ns, before.st_ctime_ns) == (after.st_mtime_ns, after.st_ctime_ns)
+        return data if is_steady and len(data) == after.st_size else None
 
 
 class Blobs(Protocol):
