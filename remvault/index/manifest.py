@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from remvault.index.rows import Entry, NoteRow, to_json
+from remvault.index.rows import Entry, NoteRow, head_blob_of, to_json
 from remvault.index.schema import FIELDS, NOTES, SECTIONS
 
 # What a row consists of is part of it: a field added or moved makes older manifests foreign by itself.
@@ -86,6 +86,13 @@ class Manifest:
     def dead(self) -> dict[str, Dead]:
         """What is dead, by segment; parsed anew on each call."""
         return {name: Dead(*values) for name, values in json.loads(self.dead_json).items()}
+
+    def drop(self, path: str) -> None:
+        """Forget a note's row, if there is one, but not what HEAD holds at its path."""
+        entry = self.rows.pop(path, None)
+        head_blob = None if entry is None else head_blob_of(entry)
+        if head_blob is not None:
+            self.head_only[path] = head_blob
 
     def copy(self) -> Manifest:
         """A copy whose maps and totals may be changed."""

@@ -202,9 +202,7 @@ class _Task:
         """The manifest after this look, as far as it does not depend on parsing: what is gone, stats, HEAD."""
         fresh, clock = seen.known.copy(), self._clock(seen) if self._caches is not None else 0
         for path in seen.gone:
-            head_blob = head_blob_of(fresh.rows.pop(path))
-            if head_blob is not None:
-                fresh.head_only[path] = head_blob
+            fresh.drop(path)
         for path, stat in seen.same.items():
             fresh.rows[path] = fresh.rows[path]._replace(**stat._asdict(), is_racy=int(is_racy(stat, clock)))
         if seen.head_moved:
@@ -269,6 +267,8 @@ class _Task:
 
     def _take_read(self, fresh: Manifest, seen: Seen, batch: Batch) -> None:
         self._take(fresh, batch, self._clock(seen) if self._caches is not None else 0)
+        for path in seen.read.keys() - batch.rows.keys():
+            fresh.drop(path)  # hashed a moment ago, and could not be read again
         seen.unreadable += batch.unreadable
 
     def _retire(
