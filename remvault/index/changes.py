@@ -22,6 +22,7 @@ from remvault.store.trees import DirectoryTree, FileStat, Scan
 # A file changed this long before a scan may change again without another time stamp: the coarsest clocks of file
 # systems tick every two seconds.
 _RACY_NS = 2_000_000_000
+_SCANS = 4  # so often the folders are listed at most, when they change meanwhile
 _HELD_BYTES = 1024 * 1024  # a longer note is not held in memory between hashing and parsing
 
 
@@ -92,9 +93,9 @@ def look(source: NoteSource, known: Manifest) -> Seen:
 
 
 def _look(source: NoteSource, known: Manifest) -> Seen:
-    started, tree = time.perf_counter_ns(), source.files
-    seen = Seen(known, tree.scan(), started, head_moved=source.head != known.head)
-    rows = known.rows
+    tree, rows = source.files, known.rows
+    started, scan = _scan(tree, rows)
+    seen = Seen(known, scan, started, head_moved=source.head != known.head)
     for path, stat in seen.scan.files.items():
         entry = rows.get(path)
         if entry is not None and not entry.is_racy and entry[:4] == stat:
@@ -112,6 +113,23 @@ def _look(source: NoteSource, known: Manifest) -> Seen:
             seen.keep(path, stat, data)
     seen.gone += [path for path in rows if path not in seen.scan.files]
     return seen
+
+
+def _scan(tree: Scannable, rows: Mapping[str, Entry]) -> tuple[int, Scan]:
+    """List all notes, and when the listing began.
+
+    A folder moved meanwhile may be missed where it was and where it is, so notes that seem to be gone are looked for
+    again, until two listings agree.
+    """
+    started, scan = time.perf_counter_ns(), tree.scan()
+    for _ in range(_SCANS - 1):
+        if rows.keys() <= scan.files.keys():
+            break
+        before, started = scan, time.perf_counter_ns()
+        scan = tree.scan()
+        if scan.files.keys() == before.files.keys():
+            break
+    return started, scan
 
 
 def look_at_all(source: NoteSource, flavour: str) -> Seen:

@@ -7,6 +7,7 @@ import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -15,6 +16,7 @@ from remvault.domain import frontmatter
 from remvault.domain.note import blob_id
 from remvault.index import building, changes
 from remvault.index.reconcile import NoteSource, reconcile
+from remvault.store import trees
 from remvault.store.state import State
 from tests.index.answers import answers
 from tests.index.conftest import IndexedVault, ask, found
@@ -176,6 +178,30 @@ def test_r37_branches_to_and_fro_leave_no_hit_of_the_other(vault: IndexedVault, 
         for path, row in snapshot.rows.items():
             assert row.blob == blob_id((vault.root / path).read_bytes())
     assert answers(vault.look()) == answers(vault.look(in_memory=True))
+
+
+def test_a_folder_that_moves_while_the_folders_are_listed_is_not_taken_for_gone(
+    vault: IndexedVault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It moves from a folder not yet listed into one already listed, so that one listing misses it in both."""
+    for name in ("x", "y"):
+        vault.write(f"{name}/inner-{name}/note.md", id=f"m-{name}", body="deploy\n")
+    vault.look()
+    listed: list[str] = []
+    list_folder = trees._scan_folder
+
+    def list_and_move(root: str, prefix: str, *others: Any) -> list[str]:
+        found = list_folder(root, prefix, *others)
+        if prefix in ("x/", "y/") and not listed:
+            listed.append(prefix)
+            other = "y" if prefix == "x/" else "x"
+            (vault.root / other / f"inner-{other}").rename(vault.root / prefix / "moved")
+        return found
+
+    monkeypatch.setattr(trees, "_scan_folder", list_and_move)
+    first, other = vault.find("deploy"), "y" if listed == ["x/"] else "x"
+    assert first == sorted([f"{listed[0]}inner-{listed[0][0]}/note.md", f"{listed[0]}moved/note.md"])
+    assert not (vault.root / other / f"inner-{other}").exists()
 
 
 @pytest.mark.parametrize("seed", range(6))
