@@ -68,8 +68,8 @@ if TYPE_CHECKING:
     from remvault.surfaces.reading import search as search
     from remvault.surfaces.reading import show as show
     from remvault.surfaces.reading import surface as surface
+    from remvault.surfaces.staleness import stale as stale
     from remvault.surfaces.standing import status as status
-    from remvault.surfaces.statistics import stale as stale
     from remvault.surfaces.statistics import stats as stats
     from remvault.surfaces.undoing import undo as undo
     from remvault.surfaces.upkeep import Report as Report
@@ -134,7 +134,7 @@ _HOMES: dict[str, str] = {
     "show": "surfaces.reading",
     "status": "surfaces.standing",
     "surface": "surfaces.reading",
-    "stale": "surfaces.statistics",
+    "stale": "surfaces.staleness",
     "stats": "surfaces.statistics",
     "undo": "surfaces.undoing",
     "Report": "surfaces.upkeep",

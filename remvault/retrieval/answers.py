@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from remvault.domain.anchors import Reading
+
 _ORDER = (
     "provider", "id", "title", "type", "scope", "scope_id", "status", "freshness", "path", "source", "provenance",
     "anchors", "supersedes", "superseded_by", "relations", "tags", "tier", "pinned", "importance", "confidence",
@@ -20,6 +22,7 @@ def memory_answer(
     provider: str,
     path: str,
     committed: bool | None,
+    anchors: Sequence[Reading],
     successors: Sequence[str] = (),
     updated: str | None = None,
     body: str | None = None,
@@ -29,15 +32,13 @@ def memory_answer(
     Args:
         record: as `domain.records.to_record` makes it.
         path: relative to the vault.
+        anchors: what the code says of its anchors.
         successors: ids that supersede it; the link decides, whatever the note's own mark says.
         body: given only where the whole memory is asked for.
     """
     values = dict(record)
     values.update(provider=provider, path=path, committed=committed, updated=updated, source=source_of(record))
-    values["anchors"] = [
-        {"at": one["at"], "state": "unknown", "digest": one["digest"], "commit": one["commit"], "detail": "not checked"}
-        for one in record.get("anchors", ())
-    ]
+    values["anchors"] = [one.answer() for one in anchors]
     if successors:
         values["freshness"], values["superseded_by"] = "superseded", successors[0]
     answer = {key: values.get(key) for key in _ORDER}

@@ -64,6 +64,7 @@ def list_memories(view: View, options: ListOptions, *, provider: str) -> Listing
         kept.sort(key=lambda pair: known_since(pair[1]), reverse=True)
     if options.sort == "surfaced":
         kept.sort(key=lambda pair: options.surfaced.get(pair[0].id or "", ""), reverse=True)
+    view.look_at_code(row for row, _ in kept)
     memories = []
     for row, record in kept:
         memory = memory_answer(
@@ -71,6 +72,7 @@ def list_memories(view: View, options: ListOptions, *, provider: str) -> Listing
             provider=provider,
             path=row.path,
             committed=row.is_committed,
+            anchors=view.readings(row),
             successors=view.successors(row),
         )
         memories.append((memory, tuple(view.labels(row))))

@@ -29,12 +29,14 @@ def pack(
     max_items: int,
     form: Format,
     ladder: Callable[[Item], Sequence[str]],
+    look: Callable[[Item], Item | str] = lambda item: item,
 ) -> Packed:
     """Choose and render memories so that the whole block is at most `budget_chars` characters.
 
     Args:
         candidates: best first.
         ladder: the texts that may stand for an item, longest first; the first that fits is taken, never a part of one.
+        look: asked for each candidate while there is room: the item as it is to be shown, or why it is not.
     """
     # Room for the frame and for the last line at its longest, so that adding either never breaks the budget.
     frame = len(render_block(["x"], form)) - 1
@@ -42,10 +44,15 @@ def pack(
     rendered: list[str] = []
     items: list[tuple[Item, int]] = []
     left_out: list[tuple[str, str]] = []
-    used = 0
-    for item in candidates:
+    used, unfit = 0, 0
+    for candidate in candidates:
         if len(items) >= max_items:
-            left_out.append((item.id, f"over {max_items} memories"))
+            left_out.append((candidate.id, f"over {max_items} memories"))
+            continue
+        item = look(candidate)
+        if isinstance(item, str):
+            left_out.append((candidate.id, item))
+            unfit += 1
             continue
         for text in ladder(item):
             chosen = replace(item, text=text)
@@ -58,4 +65,5 @@ def pack(
                 break
         else:
             left_out.append((item.id, "does not fit the budget"))
-    return Packed(render_block(rendered, form, left_out=len(left_out)), tuple(items), tuple(left_out))
+    block = render_block(rendered, form, left_out=len(left_out) - unfit)
+    return Packed(block, tuple(items), tuple(left_out))

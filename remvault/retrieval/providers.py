@@ -66,6 +66,15 @@ class Offer(Protocol):
         """The words of the query that stand in it."""
         ...
 
+    @property
+    def anchored(self) -> tuple[str, ...]:
+        """Its anchors into the files that were asked for."""
+        ...
+
+    def looked(self) -> Offer:
+        """The offer with what the code says of its anchors, where it knows; asked for what is about to be shown."""
+        ...
+
     def answer(self) -> dict[str, Any]:
         """The hit as JSON has it."""
         ...
@@ -170,6 +179,15 @@ class FusedHit:
         return self.offer.matched
 
     @property
+    def anchored(self) -> tuple[str, ...]:
+        """See `Offer`."""
+        return self.offer.anchored
+
+    def looked(self) -> FusedHit:
+        """See `Offer`."""
+        return replace(self, offer=self.offer.looked())
+
+    @property
     def reasons(self) -> tuple[str, ...]:
         """Why it answers, and how it stands in its provider."""
         also = (f"also in {', '.join(self.also_in)}",) if self.also_in else ()
@@ -229,12 +247,13 @@ def fuse(answers: Sequence[tuple[str, Sequence[Offer]]], *, own: str, limit: int
         limit: hits at most.
 
     Returns:
-        The hits, best first. The same memory with the same text is one hit, of the provider that ranks it best.
+        The hits, best first, those anchored to a file that was asked for before all others. The same memory with the
+        same text is one hit, of the provider that ranks it best.
     """
     hits = [
         FusedHit(offer, name, rank, name == own) for name, offers in answers for rank, offer in enumerate(offers, 1)
     ]
-    hits.sort(key=lambda hit: -hit.score)  # stable: the order of providers, then their own
+    hits.sort(key=lambda hit: (not hit.anchored, -hit.score))  # stable: the order of providers, then their own
     found: dict[tuple[object, ...], FusedHit] = {}
     for number, hit in enumerate(hits):
         memory = hit.offer.memory

@@ -80,6 +80,11 @@ def _word_score(document: MatchedDocument, word: QueryWord, matches: Matches) ->
     return (rarity / mass) * mass / (K1 + mass) if mass else 0.0
 
 
+def scope_signal(scope: str) -> dict[str, float]:
+    """What a scope adds to a score, as a signal: the narrower the more."""
+    return {"scope": SCOPE_STEP * (len(SCOPES) - 1 - SCOPES.index(scope))}
+
+
 def rank(
     matches: Matches, words: Sequence[QueryWord], *, scopes: Mapping[str, str], freshness: Mapping[str, str | None]
 ) -> list[Scored]:
@@ -101,7 +106,7 @@ def rank(
     matched = _matched_words(matches, words)
     scored = []
     for path, (text, document) in best.items():
-        signals = {"text": text, "scope": SCOPE_STEP * (len(SCOPES) - 1 - SCOPES.index(scopes[path]))}
+        signals = {"text": text, **scope_signal(scopes[path])}
         if freshness.get(path) == "stale":
             signals["freshness"] = (STALE_FACTOR - 1) * text
         found, fields = matched[path]

@@ -6,20 +6,23 @@ A pure function of view, query and options; the index gives evidence, `ranking` 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from remvault.index.analysis import Analyzer
 from remvault.index.query import QueryWord, build_query
 from remvault.index.rows import NoteRow
 from remvault.index.snapshot import POSTING_BUDGET
+from remvault.retrieval.anchored import anchored_to, not_looked_at
 from remvault.retrieval.answers import memory_answer
 from remvault.retrieval.lifecycle import Stage
-from remvault.retrieval.ranking import Scored, rank
+from remvault.retrieval.ranking import Scored, rank, scope_signal
 from remvault.retrieval.snippets import snippet
 from remvault.retrieval.view import View
 
 DEFAULT_LIMIT = 10
+# Said of a memory anchored to a file in hand. It leads whatever the number: words and anchors have no common scale.
+ANCHOR_SIGNAL = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +37,9 @@ class SearchOptions:
     literal: bool = False  # the text as one run of characters, ignoring case
     only_valid: bool = False  # leave out notes with errors, as surfacing does
     paths: Collection[str] = ()  # only these notes
+    files: Collection[str] | None = None  # of the code, from its root: what is anchored to one of them; None: any
+    files_first: bool = False  # what is anchored to `files` leads whatever its text, and the others follow
+    with_code: bool = True  # say how the anchors of the hits stand; else each is to be `looked` at
     posting_budget: int | None = POSTING_BUDGET
 
 
@@ -50,8 +56,23 @@ class Hit:
     snippet: str
     signals: Mapping[str, float]
     labels: tuple[str, ...]
-    reasons: tuple[str, ...]
+    why: tuple[str, ...]  # it answers, apart from the labels
     matched: tuple[str, ...]
+    anchored: tuple[str, ...] = ()  # its anchors into the files that were asked for
+    view: View | None = field(default=None, repr=False, compare=False)  # None once the code was looked at
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why it answers, and what a reader must know before trusting it."""
+        return (*self.why, *self.labels)
+
+    def looked(self) -> Hit:
+        """The hit with what the code says of its anchors; asked for what is about to be shown, and no sooner."""
+        if self.view is None:
+            return self
+        anchors = [one.answer() for one in self.view.readings(self.row)]
+        labels = (*self.labels, *self.view.code_labels(self.row))
+        return replace(self, memory=dict(self.memory) | {"anchors": anchors}, labels=labels, view=None)
 
     def answer(self) -> dict[str, Any]:
         """The hit as JSON has it."""
@@ -93,12 +114,22 @@ class SearchAnswer:
 def search(view: View, query: str, options: SearchOptions, *, analyzer: Analyzer, provider: str) -> SearchAnswer:
     """Find the memories that answer a query, best first; ties by narrower scope, then path.
 
-    Nothing outside the view's context is ranked or counted as a hit. A query is text, never a query language.
+    Nothing outside the view's context is ranked or counted as a hit. A query is text, never a query language. An empty
+    query with `options.files` finds all that is anchored to them.
     """
     words = build_query(query, analyzer)
-    accept = view.filter(options.stages, only_valid=options.only_valid)
+    accept = _chosen(view.filter(options.stages, only_valid=options.only_valid), options)
+    anchored: Mapping[str, tuple[str, ...]] = {}
+    if options.files is not None:
+        anchored = anchored_to(view, options.files, accept)
+    is_filter = options.files is not None and not options.files_first
     budget = None if options.all_terms or options.literal else options.posting_budget
-    matches = view.snapshot.match(words, owners=view.owners, accept=_chosen(accept, options), posting_budget=budget)
+    matches = view.snapshot.match(
+        words,
+        owners=view.owners,
+        accept=(lambda row: row.path in anchored) if is_filter else accept,
+        posting_budget=budget,
+    )
     rows = view.snapshot.rows
     scored = rank(
         matches,
@@ -109,7 +140,9 @@ def search(view: View, query: str, options: SearchOptions, *, analyzer: Analyzer
     if options.all_terms:
         wanted = {word.text for word in words}
         scored = [one for one in scored if wanted <= set(one.matched)]
-    hits = _take(view, scored, query, words, options, provider)
+    if anchored and (options.files_first or not query.strip()):
+        scored = _led_by(anchored, scored, rows)
+    hits = _take(view, scored, _Asked(query, words, anchored, provider), options)
     snapshot = view.snapshot
     return SearchAnswer(
         query,
@@ -123,9 +156,28 @@ def search(view: View, query: str, options: SearchOptions, *, analyzer: Analyzer
     )
 
 
-def _take(
-    view: View, scored: Sequence[Scored], query: str, words: Sequence[QueryWord], options: SearchOptions, provider: str
-) -> list[Hit]:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    query: str
+    words: Sequence[QueryWord]
+    anchored: Mapping[str, tuple[str, ...]]  # by path: anchors into the files asked for
+    provider: str
+
+
+def _led_by(
+    anchored: Mapping[str, tuple[str, ...]], scored: Sequence[Scored], rows: Mapping[str, NoteRow]
+) -> list[Scored]:
+    """What is anchored to the files asked for first, whether its text matches or not; then the rest as it was."""
+    found = {one.path: one for one in scored}
+    leading = [
+        found.get(path) or Scored(path, None, scope_signal(_scope(rows[path])), (), ()) for path in sorted(anchored)
+    ]
+    leading = [replace(one, signals={"anchor": ANCHOR_SIGNAL, **one.signals}) for one in leading]
+    leading.sort(key=lambda one: -round(one.score, 9))
+    return [*leading, *(one for one in scored if one.path not in anchored)]
+
+
+def _take(view: View, scored: Sequence[Scored], asked: _Asked, options: SearchOptions) -> list[Hit]:
     """Make hits of the best, in batches, until the limit holds after the filters that need the note's own text."""
     if options.limit < 1:
         return []
@@ -136,30 +188,44 @@ def _take(
         chunk = scored[start : start + batch]
         records = view.snapshot.records([one.path for one in chunk])
         for one in chunk:
-            record = records[one.path]
+            record = records.get(one.path)
+            if record is None:  # anchored, but in no text index: a candidate
+                continue
             if options.tags and not set(options.tags) <= set(record["tags"]):
                 continue
-            if options.literal and not _holds(record, query):
+            if options.literal and not _holds(record, asked.query):
                 continue
-            hits.append(_hit(view, one, record, words, provider))
+            hits.append(_hit(view, one, record, asked))
             if len(hits) == options.limit:
-                return hits
-    return hits
+                return _looked(view, hits) if options.with_code else hits
+    return _looked(view, hits) if options.with_code else hits
 
 
-def _hit(view: View, scored: Scored, record: Mapping[str, Any], words: Sequence[QueryWord], provider: str) -> Hit:
+def _looked(view: View, hits: Sequence[Hit]) -> list[Hit]:
+    view.look_at_code(hit.row for hit in hits)  # several may point into one file
+    return [hit.looked() for hit in hits]
+
+
+def _hit(view: View, scored: Scored, record: Mapping[str, Any], asked: _Asked) -> Hit:
     row = view.snapshot.rows[scored.path]
     body: str = record["body"]
     section, text = None, body
     if scored.section is not None:
         section, text = _section(record, scored.section)
-    labels = tuple(view.labels(row))
     memory = memory_answer(
-        record, provider=provider, path=row.path, committed=row.is_committed, successors=view.successors(row)
+        record,
+        provider=asked.provider,
+        path=row.path,
+        committed=row.is_committed,
+        anchors=not_looked_at(row.anchors),
+        successors=view.successors(row),
     )
-    where = ", ".join(scored.fields)
-    reasons = [f"matched {', '.join(repr(word) for word in scored.matched)} in {where}"] if scored.matched else []
-    reasons += [] if scored.matched else ["matched by word stem only"]
+    anchored = asked.anchored.get(row.path, ())
+    why = [f"anchored to {at}" for at in anchored]
+    if scored.matched:
+        why.append(f"matched {', '.join(repr(word) for word in scored.matched)} in {', '.join(scored.fields)}")
+    elif "text" in scored.signals:
+        why.append("matched by word stem only")
     return Hit(
         row,
         memory,
@@ -167,11 +233,13 @@ def _hit(view: View, scored: Scored, record: Mapping[str, Any], words: Sequence[
         scored.score,
         section,
         text,
-        snippet(text, [word.text for word in words]),
+        snippet(text, [word.text for word in asked.words]),
         scored.signals,
-        labels,
-        (*reasons, *labels),
+        tuple(view.own_labels(row)),
+        tuple(why),
         scored.matched,
+        anchored,
+        view,
     )
 
 

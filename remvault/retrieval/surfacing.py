@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from remvault.index.analysis import Analyzer
+from remvault.retrieval.anchored import why_hidden
 from remvault.retrieval.packing import Packed, pack
 from remvault.retrieval.providers import Offer
 from remvault.retrieval.rendering import Format, Item
@@ -64,25 +65,53 @@ def surface(
     form: Format,
     analyzer: Analyzer,
     provider: str,
+    files: Collection[str] | None = None,
 ) -> Surfaced:
     """Choose and render the memories that match a prompt, within `budget_chars` characters.
 
     Only valid, active notes of this context, matched by at least one whole word. Memories are whole or left out; of a
-    long one the matching section, or the summary, stands for it, and a label says so.
+    long one the matching section, or the summary, stands for it, and a label says so. One whose code is gone is left
+    out.
+
+    Args:
+        files: in hand, relative to the code root: what is anchored to them comes first, whatever the prompt says.
     """
-    options = SearchOptions(limit=max_items * OVERSAMPLE, only_valid=True)
+    options = surface_options(max_items, files)
     answer = search(view, prompt, options, analyzer=analyzer, provider=provider)
-    hits = {hit.row.id or "": hit for hit in answer.hits if hit.matched and hit.row.id}
-    packed = pack(
-        [item_of(hit) for hit in hits.values()],
+    hits = {hit.row.id: hit for hit in answer.hits if is_worth_showing(hit)}
+    packed = pack_offers(list(hits.values()), budget_chars=budget_chars, max_items=max_items, form=form)
+    ranks = {memory_id: (rank, hit) for rank, (memory_id, hit) in enumerate(hits.items(), 1)}
+    return Surfaced(packed, answer.notices, tuple(ranks[item.id] for item, _ in packed.items))
+
+
+def surface_options(max_items: int, files: Collection[str] | None = None) -> SearchOptions:
+    """The search behind a block of `max_items` memories; the code is looked at as they are packed."""
+    return SearchOptions(
+        limit=max_items * OVERSAMPLE, only_valid=True, files=files, files_first=files is not None, with_code=False
+    )
+
+
+def is_worth_showing(offer: Offer) -> bool:
+    """Whether a memory may stand in a block: it has an id, and a whole word or one of its anchors speaks for it."""
+    return bool(offer.memory.get("id") and (offer.matched or offer.anchored))
+
+
+def pack_offers(offers: Sequence[Offer], *, budget_chars: int, max_items: int, form: Format) -> Packed:
+    """Fit offers into one block, best first; see `packing.pack`. No two have the same provider and id."""
+    found = {(offer.memory["provider"], offer.memory["id"]): offer for offer in offers}
+
+    def look(item: Item) -> Item | str:
+        offer = found[item.provider, item.id].looked()
+        return why_hidden(offer.memory) or item_of(offer)
+
+    return pack(
+        [item_of(offer) for offer in offers],
         budget_chars=budget_chars,
         max_items=max_items,
         form=form,
-        ladder=lambda item: texts_of(hits[item.id], budget_chars),
+        ladder=lambda item: texts_of(found[item.provider, item.id], budget_chars),
+        look=look,
     )
-    ranks = {memory_id: rank for rank, memory_id in enumerate(hits, 1)}
-    shown = tuple((ranks[item.id], hits[item.id]) for item, _ in packed.items)
-    return Surfaced(packed, answer.notices, shown)
 
 
 def item_of(hit: Offer) -> Item:

@@ -10,13 +10,16 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
+from remvault.domain.anchors import AnchorSource, NoCode, Reading
 from remvault.domain.moments import parse_moment
 from remvault.domain.problems import Problem
 from remvault.domain.scope import SCOPES, Context
 from remvault.index.rows import NoteRow
 from remvault.index.snapshot import Snapshot
+from remvault.retrieval.anchored import labels_of
 from remvault.retrieval.conflicts import Conflicts, NoPast, Past
 from remvault.retrieval.lifecycle import Stage, stage_of
 from remvault.retrieval.lookup import find
@@ -33,6 +36,7 @@ class View:
             and tools never are.
         past: what git and the ledger know beyond the snapshot.
         withheld: ids that this context may not see whatever an older state of their notes says.
+        code: what anchors point into; asked only for notes that are about to be shown.
     """
 
     snapshot: Snapshot
@@ -42,7 +46,9 @@ class View:
     is_embedded: bool
     past: Past = field(default_factory=NoPast)
     withheld: frozenset[str] = frozenset()
+    code: AnchorSource = field(default_factory=NoCode)
     owners: frozenset[str] = field(init=False)
+    _readings: dict[tuple[str, str], tuple[Reading, ...]] = field(init=False, default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         self.owners = self.context.owners() | ({UNREADABLE} if self.is_person else frozenset())
@@ -103,8 +109,34 @@ class View:
         # A whole folder may have been skipped: the owner's own is the owner's business.
         return [one for one in self.snapshot.skipped if self.is_person and self._is_at_home(f"{one.path}/")]
 
+    def readings(self, row: NoteRow) -> tuple[Reading, ...]:
+        """What the code says of the note's anchors now, in their order."""
+        if not row.anchors:
+            return ()
+        self.look_at_code([row])
+        return self._readings[row.path, row.blob]
+
+    def look_at_code(self, rows: Iterable[NoteRow]) -> None:
+        """Read the anchors of several notes at once, so that each file of the code is looked at once."""
+        by_owner: dict[str | None, list[NoteRow]] = {}
+        for row in rows:
+            if row.anchors and (row.path, row.blob) not in self._readings:
+                by_owner.setdefault(row.owner, []).append(row)
+        for owner, few in by_owner.items():
+            found = iter(self.code.readings(owner, [anchor for row in few for anchor in row.anchors]))
+            for row in few:
+                self._readings[row.path, row.blob] = tuple(islice(found, len(row.anchors)))
+
     def labels(self, row: NoteRow) -> list[str]:
         """What a reader must know before trusting the memory."""
+        return self.own_labels(row) + self.code_labels(row)
+
+    def code_labels(self, row: NoteRow) -> list[str]:
+        """What the code says against the memory."""
+        return labels_of(self.readings(row), lambda reading: self.code.commits_since(row.owner, reading))
+
+    def own_labels(self, row: NoteRow) -> list[str]:
+        """The labels that the vault itself gives, without a look at any code."""
         labels = []
         stage = self.stage(row)
         if not row.is_valid:

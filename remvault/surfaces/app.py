@@ -211,7 +211,10 @@ class OpenVault:
             now, known = self.surroundings.now(), VaultPast(self)
             present = self.snapshot()
             withheld = self._withheld(present) if with_past else frozenset()
-            return View(present, self.context, now, self.is_person, self.is_embedded, known, withheld)
+            return View(
+                present, self.context, now, self.is_person, self.is_embedded, known, withheld, code=self.anchors
+            )
+        from remvault.domain.anchors import NoCode
         from remvault.index.reconcile import snapshot_of
 
         then = self.past(as_of)
@@ -221,7 +224,9 @@ class OpenVault:
             tree, self.state, language=language, is_embedded=self.is_embedded, progress=self.progress
         )
         withheld = frozenset() if self.is_person else self._withheld(self.snapshot())
-        return View(snapshot, self.context, then.moment, self.is_person, self.is_embedded, withheld=withheld)
+        # What the code of now says of a memory of then is no news of that time.
+        code = NoCode("the past is not checked")
+        return View(snapshot, self.context, then.moment, self.is_person, self.is_embedded, withheld=withheld, code=code)
 
     def _withheld(self, present: Snapshot) -> frozenset[str]:
         """Ids of what is local-only today: an agent may not read in history what it may not read on disk."""

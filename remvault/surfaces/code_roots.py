@@ -43,6 +43,15 @@ class CodeRoots:
         code = self.of(owner)
         return NoCode(self.why_not(owner)).readings(owner, anchors) if code is None else code.readings(anchors)
 
+    def commits_since(self, owner: str | None, reading: Reading) -> int | None:
+        """How many code commits changed what a drifted anchor points at since its digest was taken.
+
+        None when nobody can tell; 0 for a change that is not committed yet.
+        """
+        code = self.of(owner)
+        anchor = Anchor(at=reading.at, digest=reading.digest, commit=reading.commit)
+        return None if code is None else code.commits_since(anchor, reading)
+
     def of(self, owner: str | None) -> CodeAnchors | None:
         """The code that memories of this owner point into; None when it is not at hand."""
         return self._code if self._why_not(owner) is None else None
@@ -84,7 +93,11 @@ class CodeRoots:
         from remvault.store.anchor_states import CodeAnchors
         from remvault.store.code import CodeRoot
 
-        return CodeAnchors(CodeRoot(self.tree, self._opened.surroundings.environ)) if self.tree is not None else None
+        if self.tree is None:
+            return None
+        around = self._opened.surroundings
+        root = CodeRoot(self.tree, around.environ)
+        return CodeAnchors(root, self._opened.state, clock_ns=lambda: int(around.now().timestamp() * 1e9))
 
     def _why_not(self, owner: str | None) -> str | None:
         scope = (owner or "").partition(":")[0]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from remvault.domain.markdown import wikilinks
 from remvault.index.rows import NoteRow
+from remvault.retrieval.anchored import why_hidden
 from remvault.retrieval.lifecycle import STAGES
 from remvault.retrieval.lookup import AmbiguousName, MemoryNotFound, find
 from remvault.retrieval.search import SearchOptions, search
@@ -97,7 +98,7 @@ def why(vault: OpenVault, name: str, query: str | None = None) -> Why:
         surfaced=(usage.last.answer(),) if usage.last is not None else (),
         times_surfaced=usage.times_surfaced,
         activation=activation_of(vault, memory, usage, now=view.now),
-        score=None if query is None else _score(vault, view, row, query),
+        score=None if query is None else _score(vault, view, row, memory, query),
     )
 
 
@@ -164,7 +165,7 @@ def _link(rows: Sequence[NoteRow], kind: str, target: str) -> dict[str, Any]:
     return {"type": kind, "target": target, "id": other.id, "title": other.title}
 
 
-def _score(vault: OpenVault, view: View, row: NoteRow, query: str) -> dict[str, Any]:
+def _score(vault: OpenVault, view: View, row: NoteRow, memory: Mapping[str, Any], query: str) -> dict[str, Any]:
     """How the memory scores for a query, where a plain search puts it, and else in words why it would not be found."""
 
     def found(**options: Any) -> list[Any]:
@@ -174,7 +175,9 @@ def _score(vault: OpenVault, view: View, row: NoteRow, query: str) -> dict[str, 
     alone = found(limit=1, stages=STAGES, paths=(row.path,))
     stage = view.stage(row)
     hit = alone[0] if alone else None
-    ranked = [one.row.path for one in found(limit=_RANKS)] if hit is not None and stage == "active" else []
+    ranked = (
+        [one.row.path for one in found(limit=_RANKS, with_code=False)] if hit is not None and stage == "active" else []
+    )
     rank = ranked.index(row.path) + 1 if row.path in ranked else None
     why_not = []
     if not row.is_valid and not vault.is_person:
@@ -187,6 +190,8 @@ def _score(vault: OpenVault, view: View, row: NoteRow, query: str) -> dict[str, 
         why_not.append("only word stems match: it is found by a search, and never surfaced")
     if hit is not None and not row.is_valid:
         why_not.append("the note has errors, so it is never surfaced")
+    if why_hidden(memory) is not None:
+        why_not.append("code it points at is gone, so it is never surfaced")
     if hit is not None and stage == "active" and rank is None:
         why_not.append(f"over {_RANKS} memories answer better")
     return {

@@ -11,19 +11,19 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from remvault.domain.commit_message import one_line
-from remvault.errors import RemvaultError
+from remvault.errors import RemvaultError, UsageError
 from remvault.retrieval.lifecycle import Stage
-from remvault.retrieval.packing import pack
 from remvault.retrieval.providers import FusedHit, Offered, fuse, screen
 from remvault.retrieval.rendering import Format
 from remvault.retrieval.search import Hit, SearchAnswer, SearchOptions
 from remvault.retrieval.search import search as _search
-from remvault.retrieval.surfacing import OVERSAMPLE, Surfaced, item_of, texts_of
+from remvault.retrieval.surfacing import Surfaced, is_worth_showing, pack_offers, surface_options
 from remvault.store.layout import find_vault
 from remvault.surfaces import reading
 from remvault.surfaces.app import OpenVault, vault_settings
@@ -153,6 +153,7 @@ def search_all(
     tags: Collection[str] = (),
     all_terms: bool = False,
     literal: bool = False,
+    files: Collection[str] = (),
     as_of: str | None = None,
     budget_s: float = ANSWER_WITHIN_S,
 ) -> SearchAnswer | FusedAnswer:
@@ -164,14 +165,14 @@ def search_all(
         budget_s: how long each other provider may take.
     """
     chosen: dict[str, Any] = {"status": status, "types": types, "tags": tags, "all_terms": all_terms}
-    chosen |= {"literal": literal, "limit": limit}
+    chosen |= {"literal": literal, "limit": limit, "files": files}
     listed, notices = _others(vault)
     if as_of is not None or not (listed or notices):
         found = reading.search(vault, query, **chosen, as_of=as_of)
         return replace(found, notices=(*found.notices, *_past_of_one(listed, as_of)))
-    options = reading.search_options(vault, **chosen)
-    asked = _ask_all(vault, listed, query, options, budget_s=budget_s)
-    hits = fuse(asked.lists, own=vault.provider, limit=options.limit)
+    options = replace(reading.search_options(vault, **chosen), with_code=False)
+    asked = _ask_all(vault, listed, query, options, files, budget_s=budget_s)
+    hits = [hit.looked() for hit in fuse(asked.lists, own=vault.provider, limit=options.limit)]
     own_ids = [(hit.rank, hit.memory["id"]) for hit in hits if hit.is_own and hit.memory["id"]]
     record_found(vault, query, own_ids)
     return FusedAnswer(
@@ -192,6 +193,7 @@ def surface_all(
     budget_chars: int | None = None,
     budget_tokens: int | None = None,
     form: Format = "xml",
+    files: Collection[str] = (),
     as_of: str | None = None,
     budget_s: float = ANSWER_WITHIN_S,
 ) -> Surfaced:
@@ -203,22 +205,17 @@ def surface_all(
     listed, notices = _others(vault)
     if as_of is not None or not (listed or notices):
         surfaced = reading.surface(
-            vault, prompt, budget_chars=budget_chars, budget_tokens=budget_tokens, form=form, as_of=as_of
+            vault, prompt, budget_chars=budget_chars, budget_tokens=budget_tokens, form=form, files=files, as_of=as_of
         )
         return replace(surfaced, notices=(*surfaced.notices, *_past_of_one(listed, as_of)))
     budget = reading.surface_budget(vault, budget_chars, budget_tokens)
     max_items = vault.settings.count("surface.max-items")
-    options = SearchOptions(limit=max_items * OVERSAMPLE, only_valid=True)
-    asked = _ask_all(vault, listed, prompt, options, budget_s=budget_s)
-    lists = [(name, [one for one in offers if one.matched and one.memory.get("id")]) for name, offers in asked.lists]
-    hits = {(hit.provider, hit.memory["id"]): hit for hit in fuse(lists, own=vault.provider, limit=options.limit)}
-    packed = pack(
-        [item_of(hit) for hit in hits.values()],
-        budget_chars=budget,
-        max_items=max_items,
-        form=form,
-        ladder=lambda item: texts_of(hits[item.provider, item.id], budget),
-    )
+    options = surface_options(max_items, reading.files_in(vault, files))
+    asked = _ask_all(vault, listed, prompt, options, files, budget_s=budget_s)
+    lists = [(name, [one for one in offers if is_worth_showing(one)]) for name, offers in asked.lists]
+    fused = fuse(lists, own=vault.provider, limit=options.limit)
+    hits = {(hit.provider, hit.memory["id"]): hit for hit in fused}
+    packed = pack_offers(list(hits.values()), budget_chars=budget, max_items=max_items, form=form)
     ranks = {key: rank for rank, key in enumerate(hits, 1)}
     shown = [((item.provider, item.id), hits[item.provider, item.id].offer) for item, _ in packed.items]
     # Exposures are kept by the vault we are in: of the others nothing is written.
@@ -267,12 +264,23 @@ class _Asked:
 
 
 def _ask_all(
-    vault: OpenVault, listed: Sequence[Listed], query: str, options: SearchOptions, *, budget_s: float
+    vault: OpenVault,
+    listed: Sequence[Listed],
+    query: str,
+    options: SearchOptions,
+    files: Collection[str],
+    *,
+    budget_s: float,
 ) -> _Asked:
-    """Ask every provider at once, this vault in this thread, and screen what they offer."""
+    """Ask every provider at once, this vault in this thread, and screen what they offer.
+
+    Args:
+        files: as `reading.search` takes them. Each vault points into code of its own.
+    """
 
     def ask(one: Listed) -> Offered:
-        return VaultProvider(one.name, _open(vault, one)).search(query, options)
+        opened = _open(vault, one)
+        return VaultProvider(one.name, opened).search(query, replace(options, files=_files_in(opened, files)))
 
     waiting = _Waiting(listed, ask, budget_s)
     own = VaultProvider(vault.provider, vault).search(query, options)
@@ -298,6 +306,13 @@ def _ask_all(
         if screened.refused:
             notices.append(f"provider {name} offered {screened.refused} that are not for this context")
     return _Asked(own, lists, answered, notices)
+
+
+def _files_in(other: OpenVault, files: Collection[str]) -> tuple[str, ...] | None:
+    """The files as another vault knows them: none of them when they are outside the code it points into."""
+    with suppress(UsageError):
+        return reading.files_in(other, files)
+    return ()
 
 
 class _Waiting:

@@ -72,6 +72,7 @@ def search(
     tags: Collection[str] = (),
     all_terms: bool = False,
     literal: bool = False,
+    files: Collection[str] = (),
     as_of: str | None = None,
 ) -> SearchAnswer:
     """Find the memories of this context that answer `query`, best first.
@@ -81,10 +82,14 @@ def search(
         status: the stage to look in.
         all_terms: every word must be there as a whole token.
         literal: the query must be there as one run of characters, ignoring case.
+        files: paths from the current folder: only memories anchored to one of them; the query may be empty then.
         as_of: a revision, date or time: look in the vault as it was then; see `store.as_of.past_moment`.
+
+    Raises:
+        UsageError: for unknown words, and for a file outside the code that these memories point into.
     """
     options = search_options(
-        vault, limit=limit, status=status, types=types, tags=tags, all_terms=all_terms, literal=literal
+        vault, limit=limit, status=status, types=types, tags=tags, all_terms=all_terms, literal=literal, files=files
     )
     found = _search(vault.view(as_of), query, options, analyzer=vault.analyzer, provider=vault.provider)
     if as_of is None:
@@ -101,8 +106,9 @@ def search_options(
     tags: Collection[str] = (),
     all_terms: bool = False,
     literal: bool = False,
+    files: Collection[str] = (),
 ) -> SearchOptions:
-    """The options of `search`, with the settings for what is not given; raises UsageError for unknown words."""
+    """The options of `search`, with the settings for what is not given; raises as it does."""
     _refuse_unknown("status", [status], STAGES)
     _refuse_unknown("type", types, TYPES)
     return SearchOptions(
@@ -113,7 +119,17 @@ def search_options(
         all_terms=all_terms,
         literal=literal,
         only_valid=not vault.is_person,
+        files=files_in(vault, files),
     )
+
+
+def files_in(vault: OpenVault, files: Collection[str]) -> tuple[str, ...] | None:
+    """Paths from the current folder, as the anchors of a vault's memories would name them; None for none.
+
+    Raises:
+        UsageError: no code is at hand, or a path is outside of it.
+    """
+    return tuple(vault.anchors.relative(path) for path in files) or None
 
 
 def search_private(vault: OpenVault, query: str) -> list[dict[str, Any]]:
@@ -138,11 +154,18 @@ def surface(
     budget_chars: int | None = None,
     budget_tokens: int | None = None,
     form: Format = "xml",
+    files: Collection[str] = (),
     as_of: str | None = None,
 ) -> Surfaced:
     """Choose and render the memories that matter for a prompt, within the budget; see `retrieval.surfacing`.
 
     Without a budget the settings' `surface.max-chars` holds. Tokens are estimated at three characters each.
+
+    Args:
+        files: paths from the current folder, which are in hand: memories anchored to them come first.
+
+    Raises:
+        UsageError: a file is outside the code that these memories point into.
     """
     surfaced = _surface(
         vault.view(as_of),
@@ -152,6 +175,7 @@ def surface(
         form=form,
         analyzer=vault.analyzer,
         provider=vault.provider,
+        files=files_in(vault, files),
     )
     if as_of is None:
         record_exposures(vault, surfaced, prompt)
@@ -237,6 +261,7 @@ def _full(vault: OpenVault, view: View, row: NoteRow, note: Note, *, start: str)
         provider=vault.provider,
         path=row.path,
         committed=row.head_blob == note.blob,
+        anchors=view.readings(row),
         successors=view.successors(row),
         updated=_updated(vault, row.path, start),
         body=note.body,
@@ -293,4 +318,5 @@ def _show_private(vault: OpenVault, name: str) -> Shown:
 def _private_answer(vault: OpenVault, note: Note) -> dict[str, Any]:
     place = vault.private_folder / note.path.removeprefix("private/")
     path = note.path if place.is_relative_to(vault.root) else str(place)
-    return memory_answer(to_record(note.memory), provider=vault.provider, path=path, committed=False)
+    anchors = vault.anchors.readings(note.owner, note.memory.anchors)
+    return memory_answer(to_record(note.memory), provider=vault.provider, path=path, committed=False, anchors=anchors)

@@ -1,4 +1,4 @@
-"""Numbers about what a context sees, and the memories that want another look: `stats` and `stale`."""
+"""Numbers about what a context sees: `stats`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from remvault.domain.moments import parse_moment
-from remvault.retrieval.answers import memory_answer
 from remvault.store.usage import MemoryUsage
 from remvault.surfaces.exposing import usage_of
 
@@ -55,18 +54,6 @@ class Stats:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Stale:
-    """Memories that want another look, by path, each with its labels."""
-
-    memories: tuple[tuple[Mapping[str, Any], tuple[str, ...]], ...]
-    notices: tuple[str, ...]
-
-    def answer(self) -> dict[str, Any]:
-        """The memories as JSON has them; `commits` are those of the code behind an anchor, which nobody reads yet."""
-        return {"memories": [dict(one) | {"labels": list(labels), "commits": []} for one, labels in self.memories]}
-
-
 def stats(vault: OpenVault) -> Stats:
     """Count what this context sees."""
     view = vault.view()
@@ -88,32 +75,6 @@ def stats(vault: OpenVault) -> Stats:
     return Stats(
         len(rows), counts, len(view.conflicts.open), tuple(shown[:_NAMED]), tuple(least[:_NAMED]), view.notices()
     )
-
-
-def stale(vault: OpenVault) -> Stale:
-    """List active memories that are marked stale, or rest on a retracted one that nobody has looked at since."""
-    view = vault.view()
-    rows = [
-        row
-        for row in view.visible()
-        if (row.freshness == "stale" or row.id in view.conflicts.unsound) and view.stage(row) == "active"
-    ]
-    records = view.snapshot.records([row.path for row in rows])
-    memories = [
-        (
-            memory_answer(
-                records[row.path],
-                provider=vault.provider,
-                path=row.path,
-                committed=row.is_committed,
-                successors=view.successors(row),
-            ),
-            tuple(view.labels(row)),
-        )
-        for row in rows
-        if row.path in records
-    ]
-    return Stale(tuple(memories), view.notices())
 
 
 def _counted(values: Iterable[str | None]) -> dict[str, int]:

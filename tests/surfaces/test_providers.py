@@ -286,6 +286,10 @@ class Faked:
     labels: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     matched: tuple[str, ...] = ("text",)
+    anchored: tuple[str, ...] = ()
+
+    def looked(self) -> Faked:
+        return self
 
     def answer(self) -> dict[str, Any]:
         return dict(self.memory)
@@ -345,6 +349,14 @@ def test_fusion_keeps_each_providers_order_and_takes_turns(ranked: list[list[int
         assert hit.score == 1 / (RRF_K + best + 1)
         holding = {f"p{number}" for number, ones in enumerate(ranked) if int(hit.memory["id"][2:]) in ones}
         assert {hit.provider, *hit.also_in} == holding
+
+
+def test_what_is_anchored_to_a_file_in_hand_leads_whichever_provider_has_it() -> None:
+    one, two = [offer(f"m-{at}") for at in range(3)], [offer("m-8"), Faked(offer("m-9").memory, anchored=("a.py#f",))]
+
+    hits = fuse([("a", one), ("b", two)], own="a", limit=4)
+
+    assert [hit.memory["id"] for hit in hits] == ["m-9", "m-0", "m-8", "m-1"]
 
 
 def test_two_versions_of_one_memory_are_both_shown() -> None:

@@ -20,6 +20,10 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be writ
 AsOf = Annotated[
     str | None, typer.Option("--as-of", metavar="REV|DATE", help="In the vault as it was at a revision, date or time")
 ]
+Files = Annotated[
+    list[str] | None,
+    typer.Option("--file", metavar="PATH", help="A file of the code, to find what is anchored to it; repeatable"),
+]
 NoInfer = Annotated[
     list[str] | None, typer.Option("--no-infer", metavar="TERM", help="What must not be concluded again, repeatable")
 ]

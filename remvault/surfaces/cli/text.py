@@ -64,9 +64,19 @@ def fields_table(memory: Mapping[str, Any], screen: Screen) -> str:
     for key, value in memory.items():
         if key in ("body", "title", "id") or value in (None, [], {}, "", False):
             continue
-        rows += [(key.replace("_", "-") if at == 0 else "", text) for at, text in enumerate(_values(value))]
+        texts = [anchor_text(one) for one in value] if key == "anchors" else _values(value)
+        rows += [(key.replace("_", "-") if at == 0 else "", text) for at, text in enumerate(texts)]
     width = max((len(key) for key, _ in rows), default=0)
     return "\n".join(f"{screen.style(key.ljust(width), 'dim')}  {one_line(text)}" for key, text in rows)
+
+
+def anchor_text(anchor: Mapping[str, Any]) -> str:
+    """An anchor with its state, and where it is now or may be."""
+    said = [anchor["state"]]
+    said += [anchor["detail"]] if anchor["detail"] else []
+    if anchor["now_at"]:
+        said.append(f"now {anchor['now_at']}" if anchor["state"] == "moved" else f"now {anchor['now_at']}?")
+    return f"{anchor['at']}: {', '.join(said)}"
 
 
 def body_text(body: str) -> str:

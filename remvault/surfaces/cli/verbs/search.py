@@ -8,12 +8,18 @@ import typer
 
 from remvault.errors import UsageError
 from remvault.surfaces.cli import text
-from remvault.surfaces.cli.invocation import AsOf, Json, of, read_text
+from remvault.surfaces.cli.invocation import AsOf, Files, Json, of, read_text
 
 
 def verb(
     ctx: typer.Context,
-    query: Annotated[str, typer.Argument(help="What to look for, as plain text; '-' reads standard input")],
+    query: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="QUERY",
+            help="What to look for, as plain text; '-' reads standard input; may be missing with --file",
+        ),
+    ] = None,
     limit: Annotated[
         int | None, typer.Option("-n", "--limit", min=1, help="Hits at most (default: the setting)")
     ] = None,
@@ -24,6 +30,7 @@ def verb(
     ] = "active",
     all_terms: Annotated[bool, typer.Option("--all-terms", help="Every word must be there as a whole word")] = False,
     literal: Annotated[bool, typer.Option("--literal", help="The text must be there as typed, ignoring case")] = False,
+    files: Files = None,
     private: Annotated[bool, typer.Option("--private", help="Look among local-only notes too")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show the signals behind each score")] = False,
     as_of: AsOf = None,
@@ -34,7 +41,9 @@ def verb(
 
     run = of(ctx)
     vault = run.open(as_json)
-    words = read_text(query)
+    if query is None and not files:
+        raise UsageError("no query", hint="name words to look for, or a file of the code with --file")
+    words = "" if query is None else read_text(query)
     if private and as_of is not None:
         raise UsageError("--private and --as-of go alone", hint="local-only notes have no history")
     hidden = reading.search_private(vault, words) if private else []
@@ -47,6 +56,7 @@ def verb(
         tags=tags or (),
         all_terms=all_terms,
         literal=literal,
+        files=files or (),
         as_of=as_of,
     )
     run.tell(found.notices)
@@ -62,7 +72,8 @@ def verb(
 
     if not answer["hits"] and not hidden:
         where = ", ".join(sorted(vault.context.owners())).replace("global:", "global")
-        run.screen.say(f"nothing found in {where}")
+        what = f"nothing anchored to {' or '.join(files)} found" if files else "nothing found"
+        run.screen.say(f"{what} in {where}")
     if found.dropped:
         run.screen.detail(f"too common to search for: {', '.join(found.dropped)}")
     run.screen.answer(answer, as_text)

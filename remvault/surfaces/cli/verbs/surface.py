@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from remvault.surfaces.cli.invocation import AsOf, Json, of, read_text
+from remvault.errors import UsageError
+from remvault.surfaces.cli.invocation import AsOf, Files, Json, of, read_text
 
 
 class BlockFormat(StrEnum):
@@ -20,10 +21,17 @@ class BlockFormat(StrEnum):
 
 def verb(
     ctx: typer.Context,
-    prompt: Annotated[str, typer.Argument(help="The prompt to find memories for; '-' reads standard input")],
+    prompt: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="PROMPT",
+            help="The prompt to find memories for; '-' reads standard input; may be missing with --file",
+        ),
+    ] = None,
     budget_chars: Annotated[int | None, typer.Option(min=1, help="Characters the block may have")] = None,
     budget_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens, estimated at 3 characters each")] = None,
     form: Annotated[BlockFormat, typer.Option("--format", help="How the block is written")] = BlockFormat.xml,
+    files: Files = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each memory is there, or was left out")] = False,
     as_of: AsOf = None,
     as_json: Json = False,
@@ -34,13 +42,21 @@ def verb(
 
     run = of(ctx)
     vault = run.open(as_json)
+    if prompt is None and not files:
+        raise UsageError("no prompt", hint="give the prompt, or a file of the code with --file")
     surfaced = fusing.surface_all(
-        vault, read_text(prompt), budget_chars=budget_chars, budget_tokens=budget_tokens, form=form.value, as_of=as_of
+        vault,
+        "" if prompt is None else read_text(prompt),
+        budget_chars=budget_chars,
+        budget_tokens=budget_tokens,
+        form=form.value,
+        files=files or (),
+        as_of=as_of,
     )
     run.tell(surfaced.notices)
     if not surfaced.packed.items:
         left = len(surfaced.packed.left_out)
-        run.screen.say(f"{left} matched, none fits the budget" if left else "nothing worth showing")
+        run.screen.say(f"{left} matched, none is shown (--explain says why)" if left else "nothing worth showing")
     run.screen.answer(surfaced.answer(CHARS_PER_TOKEN), lambda: surfaced.block)
     if explain:
         for item, chars in surfaced.packed.items:

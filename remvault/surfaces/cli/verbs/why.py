@@ -46,7 +46,7 @@ def _sections(answer: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
         yield "chain, oldest first", [_link_in_chain(one) for one in answer["chain"]]
     yield "links out", [f"{one['type']} {one['id'] or one['target']}{_title(one)}" for one in links["out"]]
     yield "links in", [f"{one['id']}{_title(one)} {one['type']} this" for one in links["in"]]
-    yield "anchors", [f"{one['at']}: {one['state']}, {one['detail']}" for one in memory["anchors"]]
+    yield "anchors", [text.anchor_text(one) for one in memory["anchors"]]
     yield "conflicts", [f"{one['kind']} of {', '.join(one['ids'])}: {one['detail']}" for one in answer["conflicts"]]
     yield "feedback", _feedback(answer["feedback"])
     times = text.count(answer["times_surfaced"], "time")
