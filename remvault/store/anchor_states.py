@@ -1,25 +1,35 @@
 """What the code of one work tree says of anchors: their states now, and their digests.
 
 Owns: the state of an anchor from what lies at its place, taking a digest.
-Leaves alone: reading files (code), what is in them (code_source), which code a memory may point into (surfaces).
+Leaves alone: reading files (code_files), what became of what is not in place (anchor_moves), which code a memory may
+    point into (surfaces).
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import PurePosixPath
+import importlib.util
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from remvault.domain.anchors import Place, Reading, State, Taken, parse_place
 from remvault.domain.memory import Anchor
 from remvault.errors import UserError
+from remvault.store.anchor_cache import AnchorCache
+from remvault.store.anchor_changes import ChangeSearch, ChangesSince
+from remvault.store.anchor_moves import Lost, Whereabouts
 from remvault.store.code import CodeMissing, CodeRoot, CodeUnreadable
+from remvault.store.code_files import TOO_MUCH, CodeFile, Look, TooMuch
+from remvault.store.code_history import CodeHistory
 from remvault.store.code_source import Source
 from remvault.store.outlines import RECIPES
-from remvault.store.work_tree import head
+from remvault.store.state import State as StateFolders
 
 SHORT = 10  # hex digits of a commit in an anchor
+_WHOLE = Place("file")
+_NEVER_NS = 1 << 62
 
 
 class AnchorNotFound(UserError):
@@ -43,25 +53,46 @@ class AnchorRefused(UserError):
         super().__init__(f"anchor {at!r}: {reason}", hint="write path, path#symbol or path#L10-L20")
 
 
-@dataclass(frozen=True, slots=True)
-class _Here:
-    """What lies at a path: a source, or why there is none."""
-
-    source: Source | None
-    state: State = "fresh"  # without a source: broken when it is gone, unknown when it cannot be told
-    why: str = ""
-
-
 class CodeAnchors:
-    """The anchors into one work tree."""
+    """The anchors into one work tree.
 
-    def __init__(self, root: CodeRoot) -> None:
+    Args:
+        state: where the cache is kept; None keeps it in memory.
+        clock_ns: the time, in nanoseconds since 1970, to tell files that changed just now; by default all may have.
+    """
+
+    def __init__(
+        self, root: CodeRoot, state: StateFolders | None = None, *, clock_ns: Callable[[], int] = lambda: _NEVER_NS
+    ) -> None:
         self.root = root
+        self._history = CodeHistory(root)
+        self._cache = AnchorCache(state, root=root.root, flavour=_flavour(), clock_ns=clock_ns)
+        self._changes = ChangeSearch(root, self._history, self._cache)
 
     def readings(self, anchors: Sequence[Anchor]) -> list[Reading]:
-        """What the code says of each anchor, in the same order; every file is read once. Never fails."""
-        here: dict[str, _Here] = {}
-        return [self._reading(anchor, here) for anchor in anchors]
+        """What the code says of each anchor, in the same order; every file is read once at most. Never fails."""
+        look = Look(self.root, self._cache)
+        files: dict[str, CodeFile] = {}
+        found: list[Reading | Lost] = []
+        for anchor in anchors:
+            path, sharp, fragment = anchor.at.partition("#")
+            file = files.get(path)
+            if file is None:
+                file = files[path] = look.file(path)
+            digest = anchor.digest
+            # Most are in place and known from before. Only what `parse_place` let pass is among the answers.
+            if digest is not None and file.answers.get(sharp + fragment) == digest:
+                found.append(Reading(anchor.at, "fresh", "", digest, anchor.commit))
+            else:
+                found.append(_judged(anchor, file))
+        lost = [one for one in found if isinstance(one, Lost)]
+        if lost:
+            settled = Whereabouts(look, self._history, self._cache, lost).readings()
+            found = [
+                settled.get(one) or one.reading("unknown", TOO_MUCH) if isinstance(one, Lost) else one for one in found
+            ]
+        self._cache.save()
+        return found  # type: ignore[return-value]  # none is lost any more
 
     def take(self, at: str) -> Taken:
         """The anchor with the digest of what is there now, and the commit that is checked out.
@@ -77,73 +108,103 @@ class CodeAnchors:
         try:
             data, _ = self.root.read(place.path)
         except CodeMissing as err:
-            raise AnchorNotFound(at, err.reason) from err
+            raise AnchorNotFound(at, err.reason, self._near(place)) from err
         except CodeUnreadable as err:
             raise AnchorRefused(at, err.reason) from err
         source = Source(place.path, data)
-        commit = head(self.root.tree, self.root.environ).commit
+        commit = self._history.head
         short = None if commit is None else commit[:SHORT]
         found = source.find(place)
-        if found is None and source.is_binary:
+        if found is not None:
+            return Taken(Anchor(at=at, digest=found.digest, commit=short), found.notice)
+        if source.outline.digest is None:
             return Taken(Anchor(at=at, commit=short), "the file is binary: whether it changes cannot be told")
-        if found is None:
-            names = [one.name for one in source.outline.definitions]
-            close = difflib.get_close_matches(place.symbol or "", names, n=3)
-            raise AnchorNotFound(at, _missing(place), [f"{place.path}#{name}" for name in close])
-        notice = None
-        if found.is_word:
-            notice = f"no grammar for {PurePosixPath(place.path).name}: the {found.count} lines with the word count"
-        elif found.count > 1:
-            notice = f"{found.count} definitions of {place.symbol}, all of them count"
-        return Taken(Anchor(at=at, digest=found.digest, commit=short), notice)
+        names = {one.name for one in source.outline.definitions}
+        close = difflib.get_close_matches((place.symbol or "")[:200], sorted(names)[:2000], n=3)
+        raise AnchorNotFound(at, missing(place), [f"{place.path}#{name}" for name in close])
+
+    def changes_since(self, anchor: Anchor, reading: Reading) -> ChangesSince:
+        """The commits that changed what an anchor points at since its digest was taken, and a short diff.
+
+        Args:
+            reading: what `readings` said of it.
+        """
+        changes = self._changes.changes(anchor, reading)
+        self._cache.save()
+        return changes
+
+    def commits_since(self, anchor: Anchor, reading: Reading) -> int | None:
+        """How many commits that is; None when nobody can tell, 0 for a change that is not committed yet."""
+        commits = self._changes.commits(anchor, reading)
+        self._cache.save()
+        return None if commits is None else len(commits)
 
     def save(self) -> None:
-        """Keep what was learned for the next process."""
+        """Keep what was learned for the next process; every reading does so itself."""
+        self._cache.save()
 
-    def _reading(self, anchor: Anchor, here: dict[str, _Here]) -> Reading:
-        def reading(state: State, detail: str = "", now_at: str | None = None) -> Reading:
-            return Reading(anchor.at, state, detail, anchor.digest, anchor.commit, now_at)
-
-        try:
-            place = parse_place(anchor.at)
-        except ValueError as err:
-            return reading("unknown", str(err))
-        if place.path not in here:
-            here[place.path] = self._look(place.path)
-        source = here[place.path].source
-        if source is None:
-            return reading(here[place.path].state, here[place.path].why)
-        if source.is_binary:
-            return reading("unknown", "the file is binary")
-        found = source.find(place)
-        if found is not None and anchor.digest == found.digest:
-            return reading("fresh")
-        if anchor.digest is not None and anchor.digest.partition(":")[0] not in RECIPES:
-            return reading("unknown", "its digest is of another recipe")
-        if place.lines is not None and anchor.digest is not None:
-            lines = source.lines_of(anchor.digest, place.lines)
-            if lines is not None:
-                return reading("moved", "", f"{place.path}#L{lines[0]}-L{lines[1]}")
-        if found is None:
-            names = source.names_of(anchor.digest) if anchor.digest is not None else []
-            return reading("broken", _missing(place), f"{place.path}#{names[0]}" if len(names) == 1 else None)
-        if anchor.digest is None:
-            return reading("unknown", "it has no digest yet")
-        if anchor.digest.partition(":")[0] != found.digest.partition(":")[0]:
-            return reading("unknown", "its digest is of another recipe")
-        return reading("drifted", "its code changed")
-
-    def _look(self, path: str) -> _Here:
-        try:
-            data, _ = self.root.read(path)
-        except CodeMissing as err:
-            return _Here(None, "broken", err.reason)
-        except CodeUnreadable as err:
-            return _Here(None, "unknown", err.reason)
-        return _Here(Source(path, data))
+    def _near(self, place: Place) -> list[str]:
+        """Paths of files that may have been meant: of the same name, or one much like it."""
+        files = self._history.files()
+        known = sorted(files.tracked | files.untracked)
+        name = place.path.rpartition("/")[2].lower()
+        same = [path for path in known if path.rpartition("/")[2].lower() == name]
+        close = same or difflib.get_close_matches(place.path[:200], known[:5000], n=3)
+        fragment = place.symbol if place.symbol is not None else None
+        return [path if fragment is None else f"{path}#{fragment}" for path in close[:3]]
 
 
-def _missing(place: Place) -> str:
+def missing(place: Place) -> str:
+    """Say what of a file that is there is not."""
     if place.lines is not None:
         return f"lines {place.lines[0]} to {place.lines[1]} are not there, or hold no code"
     return f"no {place.symbol} in the file"
+
+
+def _judged(anchor: Anchor, file: CodeFile) -> Reading | Lost:
+    """The state of an anchor from what is in its file, or that it is not in place."""
+
+    def reading(state: State, detail: str = "", now_at: str | None = None) -> Reading:
+        return Reading(anchor.at, state, detail, anchor.digest, anchor.commit, now_at)
+
+    try:
+        place = parse_place(anchor.at)
+    except ValueError as err:
+        return reading("unknown", str(err))
+    recipe = None if anchor.digest is None else anchor.digest.partition(":")[0]
+    try:
+        if not file.is_here:
+            lost = Lost(anchor, place, "broken", file.why, is_gone=True)
+            return lost if file.is_gone else reading("unknown", file.why)
+        if file.digest(_WHOLE) is None:
+            return reading("unknown", "the file is binary")
+        found = file.digest(place)
+        if found is not None and anchor.digest == found:
+            return reading("fresh")
+        if found is not None and recipe is not None and recipe not in RECIPES:
+            return reading("unknown", f"its digest is of a recipe that is not known here ({recipe[:20]})")
+        if place.lines is not None and anchor.digest is not None:
+            lines = file.lines_of(anchor.digest, place.lines)
+            if lines is not None:
+                return reading("moved", "now at other lines", f"{place.path}#L{lines[0]}-L{lines[1]}")
+    except TooMuch:
+        return reading("unknown", TOO_MUCH)
+    if found is None:
+        return Lost(anchor, place, "broken", missing(place))
+    if anchor.digest is None:
+        return reading("unknown", "no digest was taken of it yet")
+    if recipe != found.partition(":")[0]:
+        return reading("unknown", "its digest is of another recipe")
+    return Lost(anchor, place, "drifted", "its code changed")
+
+
+def _flavour() -> str:
+    """What digests hang on: the recipes, the code that makes them, and what is installed beside it."""
+    own = Path(__file__).parent
+    stamps = [",".join(sorted(RECIPES))]
+    found = importlib.util.find_spec("tree_sitter")
+    site = Path(found.origin).parent.parent if found is not None and found.origin is not None else own
+    for path in (*(own / f"{name}.py" for name in ("outlines", "languages", "syntax", "code_source")), site):
+        with suppress(OSError):
+            stamps.append(str(os.stat(path).st_mtime_ns))  # noqa: PTH116
+    return " ".join(stamps)

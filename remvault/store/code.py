@@ -1,7 +1,7 @@
 """The code that memories point into: the files of one work tree, read so that nothing outside of it ever is.
 
 Owns: which paths may be read, and reading them.
-Leaves alone: what is in a file (code_source), the states of anchors (anchor_states), where code went (code_moves).
+Leaves alone: what is in a file (code_source), the states of anchors (anchor_states), where code went (anchor_moves).
 """
 
 from __future__ import annotations
@@ -13,16 +13,8 @@ from pathlib import Path
 
 from remvault.errors import UserError
 from remvault.store.limits import TOO_LARGE, read_limited
-from remvault.store.trees import FileStat
+from remvault.store.trees import ROOT, FileStat, open_below
 from remvault.store.work_tree import WorkTree
-
-_OPEN = (
-    os.O_RDONLY
-    | getattr(os, "O_BINARY", 0)
-    | getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_NONBLOCK", 0)
-    | getattr(os, "O_NOFOLLOW", 0)
-)
 
 
 class CodeMissing(UserError):
@@ -78,36 +70,39 @@ class CodeRoot:
             CodeMissing: nothing is there, or a folder.
             CodeUnreadable: a link that leaves the work tree, a special file, no permission, or beyond the limit.
         """
-        real = self._inside(path)
+        *folders, name = self._inside(path)
         try:
-            handle = os.open(real, _OPEN)
+            # Once more without any link, so that one made meanwhile leads nowhere.
+            handle = open_below(self.root, ROOT, folders, name)
         except (FileNotFoundError, NotADirectoryError) as err:
             raise CodeMissing(path) from err
         except OSError as err:
             raise CodeUnreadable(path, err.strerror or "it cannot be opened") from err
-        with os.fdopen(handle, "rb") as stream:
+        try:
             found = os.fstat(handle)
             if stat.S_ISDIR(found.st_mode):
                 raise CodeMissing(path, "it is a folder")
             if not stat.S_ISREG(found.st_mode):
                 raise CodeUnreadable(path, "it is not a regular file")
-            try:
+            with open(handle, "rb", closefd=False) as stream:
                 data = read_limited(stream)
-            except OSError as err:
-                raise CodeUnreadable(path, err.strerror or "it cannot be read") from err
+        except OSError as err:
+            raise CodeUnreadable(path, err.strerror or "it cannot be read") from err
+        finally:
+            os.close(handle)
         if data is None:
             raise CodeUnreadable(path, f"it is {TOO_LARGE}")
         return data, FileStat(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
 
-    def _inside(self, path: str) -> str:
-        """The real place of a path; raises CodeUnreadable when a link on the way leaves the work tree."""
-        top = self._top
+    def _inside(self, path: str) -> list[str]:
+        """The parts of the real place of a path; raises CodeUnreadable when a link on the way leaves the work tree."""
         try:
-            real = os.path.realpath(top + path)
+            real = os.path.realpath(self._top + path)
         except (OSError, ValueError) as err:
             raise CodeUnreadable(path, "its name is not allowed here") from err
-        if not real.startswith(top):
+        if not real.startswith(self._top):
             raise CodeUnreadable(path, "a link leaves the code root")
-        if ".git" in real[len(top) :].lower().replace(os.sep, "/").split("/"):
+        parts = Path(real).relative_to(self._top).parts
+        if ".git" in (part.lower() for part in parts):
             raise CodeUnreadable(path, "a link points into git's own folder")
-        return real
+        return list(parts)

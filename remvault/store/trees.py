@@ -23,6 +23,7 @@ from remvault.store.note_paths import NOTE_SUFFIX, SET_APART, checked_parts, is_
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | _NO_LINK
 _FOLDER = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_DIRECTORY", 0) | _NO_LINK
+ROOT = _FOLDER & ~_NO_LINK  # how the root of a tree is opened, which may itself be a link
 _READINGS = 3  # so often a file is read that changes meanwhile
 _TYPE_BITS = 0o170000
 _LINK_MODE, _REPOSITORY_MODE = 0o120000, 0o160000
@@ -86,7 +87,7 @@ class DirectoryTree:
 
     def __init__(self, root: Path, *, is_inner: bool = False) -> None:
         self.root = root
-        self._root_flags = _FOLDER if is_inner else _FOLDER & ~_NO_LINK
+        self._root_flags = _FOLDER if is_inner else ROOT
 
     def paths(self) -> list[str]:
         """Every note's path, sorted."""
@@ -141,7 +142,7 @@ class DirectoryTree:
         """As `read`; None when the file was changed meanwhile: that may be half of one version, half of another."""
         *folders, name = parts
         try:
-            handle = _open_below(self.root, self._root_flags, folders, name)
+            handle = open_below(self.root, self._root_flags, folders, name)
         except (FileNotFoundError, NotADirectoryError) as err:
             if os.path.lexists(self.root.joinpath(*folders, name)):
                 raise NoteUnreadable(path, "it lies behind a link") from err
@@ -336,7 +337,7 @@ def _sort_oddity(
     return None
 
 
-def _open_below(root: Path, flags: int, folders: list[str], name: str) -> int:
+def open_below(root: Path, flags: int, folders: list[str], name: str) -> int:
     """Open `root/folders/name` for reading without following a link below the root; returns the descriptor.
 
     `flags`: how the root is opened.

@@ -1,0 +1,232 @@
+"""What git tells of the code of one work tree: its files, where they went, which commits changed them.
+
+Owns: the questions to git, each one process for any number of files or commits.
+Leaves alone: what is in a file (code_source), what follows for an anchor (anchor_moves, anchor_changes).
+
+Paths and commits come from notes, so a path is never a pattern or an option, and a commit is hex digits or none.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from remvault.errors import GitError
+from remvault.store.code import CodeRoot
+from remvault.store.work_tree import head, run_git
+
+_COMMIT = re.compile(r"[0-9a-f]{7,64}\Z")
+_TIMEOUT_S = 20  # of one question; without an answer in time nothing is known
+_FIELDS = "%x02%H%x00%aI%x00%an%x00%s%x00"
+_BLOB = re.compile(rb"[0-9a-f]{40,64}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The files of the work tree as git sees them, ignored ones left out."""
+
+    tracked: frozenset[str]
+    untracked: frozenset[str]
+    left_out: frozenset[str]  # tracked, and not checked out: a sparse checkout
+
+
+@dataclass(slots=True)
+class Way:
+    """What became of files between a commit and now."""
+
+    renamed: dict[str, str] = field(default_factory=dict)  # from, to
+    added: set[str] = field(default_factory=set)
+    others: set[str] = field(default_factory=set)  # changed or deleted
+
+    def then(self, later: Way) -> Way:
+        """This way and a later one behind it."""
+        renamed = {old: later.renamed.get(new, new) for old, new in self.renamed.items()}
+        added = {later.renamed.get(path, path) for path in self.added} | later.added
+        return Way(later.renamed | renamed, added, self.others | later.others)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A commit that changed a file, with the file's blobs; None where it had none."""
+
+    commit: str  # full id
+    time: datetime  # the author's, aware
+    author: str
+    subject: str
+    path: str  # after the commit; before it, of one that deletes the file
+    old_blob: str | None
+    new_blob: str | None
+
+
+class CodeHistory:
+    """Questions to git about one work tree. Where git fails or is too slow, the answer is that nothing is known."""
+
+    def __init__(self, root: CodeRoot) -> None:
+        self._root = root
+
+    @property
+    def head(self) -> str | None:
+        """The commit that is checked out; None before the first one, or when it cannot be told."""
+        try:
+            return head(self._root.tree, self._root.environ).commit
+        except GitError:
+            return None
+
+    def files(self) -> Files:
+        """Every file that is tracked, or neither tracked nor ignored."""
+        by_tag: dict[str, set[str]] = {}
+        output = self._git("ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard") or b""
+        for item in output.split(b"\0"):
+            by_tag.setdefault(chr(item[0]) if item else "", set()).add(os.fsdecode(item[2:]))
+        untracked, left_out = by_tag.pop("?", set()), by_tag.pop("S", set())
+        by_tag.pop("", None)
+        return Files(frozenset().union(*by_tag.values()), frozenset(untracked), frozenset(left_out))
+
+    def known(self, commits: Iterable[str]) -> dict[str, str]:
+        """The full ids of those commits, as notes name them, that this clone has."""
+        asked = list(dict.fromkeys(one for one in commits if _COMMIT.match(one)))
+        if not asked:
+            return {}
+        stdin = "".join(f"{one}^{{commit}}\n" for one in asked).encode()
+        output = self._git("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=stdin) or b""
+        answers = (line.split() for line in output.decode("utf-8", "replace").splitlines())
+        return {one: words[1] for one, words in zip(asked, answers, strict=False) if words[0] == "commit"}
+
+    def ways(self, commits: Iterable[str]) -> dict[str, Way]:
+        """What became of the files of each commit (full ids; HEAD always among them) until now, in the work tree."""
+        tip = self.head
+        if tip is None:
+            return {}
+        options = ("-M", "-z", "--name-status", "--no-ext-diff", "--ignore-submodules")
+        now = _way((self._git("diff", "--no-relative", *options, tip, "--") or b"").split(b"\0"))
+        others = [one for one in dict.fromkeys(commits) if one != tip]
+        if not others:
+            return {tip: now}
+        # A list of commits is compared with its first: the way from each one to HEAD, in one process.
+        stdin = "".join(f"{tip} {one}\n" for one in others).encode()
+        output = self._git("diff-tree", "--stdin", "--always", "-r", *options, stdin=stdin) or b""
+        answers: list[list[bytes]] = []
+        for item in output.split(b"\0"):
+            if item == tip.encode():
+                answers.append([])
+            elif answers:
+                answers[-1].append(item)
+        return {one: _way(items).then(now) for one, items in zip(others, answers, strict=False)} | {tip: now}
+
+    def holding(self, names: Iterable[str], suffixes: Iterable[str]) -> list[str]:
+        """The tracked and untracked text files with one of these suffixes that hold one of these words."""
+        words = sorted({name for name in names if name and "\n" not in name and "\0" not in name})
+        if not words:
+            return []
+        kinds = sorted(set(suffixes))
+        is_plain = all(re.fullmatch(r"\.[A-Za-z0-9_+-]{1,16}", kind) for kind in kinds)
+        stdin = "".join(f"{word}\n" for word in words).encode("utf-8", "replace")
+        options = ("-z", "-l", "-I", "-w", "-F", "--untracked", "--no-recurse-submodules", "--full-name")
+        output = self._git("grep", *options, "-f", "-", "--", *(f"*{kind}" for kind in kinds if is_plain), stdin=stdin)
+        paths = [os.fsdecode(item) for item in (output or b"").split(b"\0") if item]
+        return [path for path in paths if os.path.splitext(path)[1] in kinds]  # noqa: PTH122
+
+    def outside(self, commits: Sequence[str]) -> set[str]:
+        """Which of these commits (full ids) are not in the history of HEAD: another branch, or later than HEAD."""
+        if not commits:
+            return set()
+        stdin = "".join(f"{one}\n" for one in commits).encode() + b"^HEAD\n"
+        output = self._git("rev-list", "--stdin", stdin=stdin)
+        return set(commits) & set((output or b"").decode().split())
+
+    def touched(self, since: str, paths: Iterable[str]) -> set[str] | None:
+        """Which of the paths the history of HEAD changed, less that of the commit `since`; None when unknown."""
+        args = ("log", "-z", "--format=", "--name-only", "--no-renames", "--no-ext-diff", f"{since}..HEAD", "--")
+        output = self._git("--literal-pathspecs", *args, *paths)
+        return None if output is None else {os.fsdecode(item) for item in output.split(b"\0") if item}
+
+    def steps(self, since: str, path: str, *, limit: int) -> list[Step] | None:
+        """The commits of HEAD, less those of `since`, that changed a file, renames followed; newest first.
+
+        None when nobody can tell.
+        """
+        what = ("--raw", "--no-abbrev", "-z", "-M", "--follow", "--no-ext-diff", f"--max-count={limit}")
+        output = self._git("--literal-pathspecs", "log", f"--format={_FIELDS}", *what, f"{since}..HEAD", "--", path)
+        if output is None:
+            return None
+        return [step for part in output.split(b"\x02")[1:] if (step := _step(part)) is not None]
+
+    def blobs(self, names: Sequence[str], *, max_bytes: int) -> dict[str, bytes]:
+        """The content of blobs, by id or as `COMMIT:PATH` with a full commit id.
+
+        Missing ones are left out, and those behind the first `max_bytes` of all of them.
+        """
+        asked = [name for name in dict.fromkeys(names) if "\n" not in name]
+        if not asked:
+            return {}
+        sizes = self._git("cat-file", "--batch-check=%(objecttype) %(objectsize)", stdin=_lines(asked)) or b""
+        fit = []
+        for name, line in zip(asked, sizes.splitlines(), strict=False):
+            kind, _, size = line.partition(b" ")
+            max_bytes -= int(size) if kind == b"blob" else 0
+            if kind == b"blob" and max_bytes >= 0:
+                fit.append(name)
+        output = self._git("cat-file", "--batch", stdin=_lines(fit)) if fit else b""
+        return dict(zip(fit, _contents(output or b""), strict=False))
+
+    def _git(self, *args: str, stdin: bytes = b"") -> bytes | None:
+        try:
+            folder, environ = self._root.root, self._root.environ
+            done = run_git(folder, args, environ, stdin=stdin, check=False, timeout_s=_TIMEOUT_S)
+        except GitError:
+            return None
+        is_empty_find = args[0] == "grep" and done.returncode == 1
+        return done.stdout if done.returncode == 0 or is_empty_find else None
+
+
+def _lines(names: Iterable[str]) -> bytes:
+    return b"".join(name.encode("utf-8", "surrogateescape") + b"\n" for name in names)
+
+
+def _contents(output: bytes) -> Iterator[bytes]:
+    at = 0
+    while at < len(output):
+        end = output.index(b"\n", at)
+        size = int(output[at:end].rsplit(b" ", 1)[1])
+        yield output[end + 1 : end + 1 + size]
+        at = end + 2 + size
+
+
+def _way(items: Iterable[bytes]) -> Way:
+    """Read what `--name-status -z` says."""
+    way, fields = Way(), iter(items)
+    for status in fields:
+        if not status:
+            continue
+        path = os.fsdecode(next(fields, b""))
+        if status[:1] in b"RC":
+            target = os.fsdecode(next(fields, b""))
+            if status[:1] == b"R":
+                way.renamed[path] = target
+            else:
+                way.added.add(target)
+        elif status[:1] == b"A":
+            way.added.add(path)
+        else:
+            way.others.add(path)
+    return way
+
+
+def _step(part: bytes) -> Step | None:
+    fields = part.split(b"\0")
+    if len(fields) < 6:
+        return None
+    commit, time, author, subject = (one.decode("utf-8", "replace") for one in fields[:4])
+    raw = next((at for at, one in enumerate(fields) if at >= 4 and one.lstrip(b"\n").startswith(b":")), None)
+    if raw is None:
+        return None
+    _, _, old, new, status = fields[raw].lstrip(b"\n").split(b" ")
+    path = os.fsdecode(fields[raw + (2 if status[:1] in b"RC" else 1)])
+    return Step(commit, datetime.fromisoformat(time), author, subject, path, _blob(old), _blob(new))
+
+
+def _blob(name: bytes) -> str | None:
+    return None if not _BLOB.match(name) or not name.strip(b"0") else name.decode()
