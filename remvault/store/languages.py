@@ -41,6 +41,7 @@ class Language:
     factory: str = "language"
     has_blocks: bool = False  # indentation is structure
     has_docstrings: bool = False
+    has_line_ends: bool = False  # a line that ends behind `return` ends the statement
     has_raw_single: bool = False  # what single quotes hold is taken as it is
 
 
@@ -76,9 +77,9 @@ _JS_BLOCKS = frozenset({
 })  # fmt: skip
 _JS_REDUNDANT = {
     "parenthesized_expression": frozenset({
-        "if_statement", "while_statement", "do_statement", "switch_statement", "return_statement", "throw_statement",
-        "variable_declarator", "assignment_expression", "augmented_assignment_expression", "arguments", "pair",
-        "arrow_function", "parenthesized_expression", "array", "template_substitution", "yield_expression",
+        "return_statement", "throw_statement", "variable_declarator", "assignment_expression",
+        "augmented_assignment_expression", "arguments", "pair", "arrow_function", "parenthesized_expression", "array",
+        "template_substitution", "yield_expression",
     }),
     "formal_parameters": frozenset({"arrow_function"}),
 }  # fmt: skip
@@ -118,6 +119,7 @@ def _typescript(name: str, factory: str, suffixes: tuple[str, ...]) -> Language:
         functions=_JS_FUNCTIONS,
         strings=frozenset({"string"}),
         redundant=_JS_REDUNDANT,
+        has_line_ends=True,
         factory=factory,
     )
 
@@ -147,6 +149,11 @@ LANGUAGES: tuple[Language, ...] = (
                 "keyword_argument", "default_parameter", "typed_default_parameter", "parenthesized_expression", "list",
                 "if_clause", "for_in_clause", "with_item", "delete_statement", "raise_statement", "named_expression",
             }),
+            "tuple": frozenset({
+                "return_statement", "assignment", "augmented_assignment", "expression_statement", "yield",
+                "for_statement",
+            }),
+            "tuple_pattern": frozenset({"assignment", "for_statement", "for_in_clause"}),
             "import_from_statement": frozenset({"module", "block"}),
         },
         interpreters=("python", "python3"),
@@ -170,6 +177,7 @@ LANGUAGES: tuple[Language, ...] = (
         functions=_JS_FUNCTIONS,
         strings=frozenset({"string"}),
         redundant=_JS_REDUNDANT,
+        has_line_ends=True,
         interpreters=("node",),
     ),
     _typescript("typescript", "language_typescript", (".ts", ".mts", ".cts")),

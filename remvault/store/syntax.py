@@ -11,24 +11,32 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
+from remvault.store import literals
 from remvault.store.languages import Language, Naming
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 # What is implied by the layout. No token of a file holds white space at its ends, so none of them looks like these.
-STATEMENT_END, INDENT, DEDENT = b"\n;", b"\n>", b"\n<"
+STATEMENT_END, INDENT, DEDENT, JOINED = b"\n;", b"\n>", b"\n<", b"\n+"
 NAME = b" "  # stands before tokens that are names, so that a name is not taken for a literal that reads the same
+_OPENERS = frozenset({b"(", b"[", b"{", b"<"})
 _CLOSERS = frozenset({b")", b"]", b"}", b">"})
+# Literals. Without holes one is a single token; with them, what stands between the holes is text.
+_LITERALS = frozenset({
+    "string", "string_content", "string_literal", "raw_string", "raw_string_literal", "interpreted_string_literal",
+    "verbatim_string_literal", "interpolated_string_expression", "encapsed_string", "ansi_c_string", "template_string",
+    "template_literal_type", "char_literal", "character_literal", "rune_literal", "delimited_symbol", "regex",
+    "heredoc_body", "nowdoc_body",
+})  # fmt: skip
+_CONTINUED = re.compile(rb"\\\r?\n")
 _NAME_NODES = frozenset({"name", "constant", "word"})
 _WITH_HOLES = re.compile(r"interpolation|substitution|expansion|variable|embedded|escape")
-_MACRO_LOOKS = re.compile(rb"/\*.*?\*/|//[^\n]*|\\\r?\n", re.DOTALL)
-_QUOTED = re.compile(rb"([A-Za-z]*)('''|\"\"\"|'|\")(.*)\2\Z", re.DOTALL)
 _GENERIC = re.compile(rb"[<\[].*\Z", re.DOTALL)
 _MAX_NESTED = 64  # deeper in each other than that, what is inside has no name of its own
 
@@ -67,6 +75,7 @@ class _Open:
     prefix: str  # of the names inside
     in_function: bool
     is_loose: bool
+    at: int  # the byte behind its last child so far
     before: tuple[int, int] | None = None  # token and line where the attributes of the next child begin
     has_child: bool = False
 
@@ -74,7 +83,7 @@ class _Open:
 def tokens_of(language: Language, data: bytes) -> Tokens:
     """Parse a file and return its tokens. Any bytes are parsed somehow; time grows with their number alone."""
     root = _parser(language.package, language.factory).parse(data).root_node
-    walk = _Walk(language)
+    walk = _Walk(language, data)
     walk.run(root)
     return walk.tokens
 
@@ -90,10 +99,11 @@ def _parser(package: str, factory: str) -> Parser:
 class _Walk:
     """One pass over a tree, without recursion: a hostile file may nest as deep as it is long."""
 
-    def __init__(self, language: Language) -> None:
-        self._language = language
+    def __init__(self, language: Language, data: bytes) -> None:
+        self._language, self._data = language, data
         self._open: list[_Open] = []
         self._nested = 0
+        self._is_in_text = False  # whether the last token is a piece of text that may go on
         self.tokens = Tokens()
 
     def run(self, root: Node) -> None:
@@ -103,9 +113,17 @@ class _Walk:
             above = self._open[-1]
             child = next(above.children, None)
             if child is None:
+                self._gap(above, above.node.end_byte, above.node.end_point[0])
                 self._leave()
-            elif not self._is_skipped(child, above):
-                self._enter(child, above)
+                continue
+            self._gap(above, child.start_byte, child.start_point[0])
+            above.at = child.end_byte
+            if self._is_skipped(child, above):
+                continue
+            is_returned = above.kind == "return_statement" and child.is_named
+            if is_returned and self._language.has_line_ends and child.start_point[0] + 1 > above.line:
+                self._imply(STATEMENT_END)
+            self._enter(child, above)
 
     def _is_skipped(self, node: Node, above: _Open) -> bool:
         kind = node.type
@@ -116,11 +134,13 @@ class _Walk:
 
     def _enter(self, node: Node, above: _Open | None) -> None:
         language, kind, tokens = self._language, node.type, self.tokens
-        if node.child_count == 0 or (kind in language.strings and _is_plain(node)):
+        if node.child_count == 0 or (kind in _LITERALS and _is_plain(node)):
             self._token(node, kind, above)
             if above is not None:
                 self._end_statement(node, above)
             return
+        if kind == "concatenation":  # "a""b" is one argument, "a" "b" are two
+            self._imply(JOINED)
         start, line = len(tokens.texts), node.start_point[0] + 1
         prefix, in_function, is_loose = "", False, False
         names: tuple[str, ...] = ()
@@ -146,7 +166,10 @@ class _Walk:
         elif kind in language.containers:
             found = _found(node, language.containers[kind])
             prefix = "".join(f"{prefix}{name}." for name in found[:1]) or prefix
-        self._open.append(_Open(node, kind, iter(node.children), start, line, names, prefix, in_function, is_loose))
+        children = iter(node.children)
+        self._open.append(
+            _Open(node, kind, children, start, line, names, prefix, in_function, is_loose, node.start_byte)
+        )
         if language.has_blocks and kind == "block":
             self._imply(INDENT)
 
@@ -154,6 +177,8 @@ class _Walk:
         language, tokens, closed = self._language, self.tokens, self._open.pop()
         if language.has_blocks and closed.kind == "block":
             self._imply(DEDENT)
+        elif closed.kind == "concatenation":
+            self._imply(JOINED)
         if closed.names:
             self._nested -= 1
             row, column = closed.node.end_point
@@ -171,30 +196,56 @@ class _Walk:
             self._imply(STATEMENT_END)
 
     def _imply(self, text: bytes) -> None:
+        self._is_in_text = False
         self.tokens.texts.append(text)
         self.tokens.lines.append((0, 0))
 
+    def _gap(self, above: _Open, end: int, row: int) -> None:
+        """What stands between two children: white space, or what the grammar has no node for. `row` is of its end."""
+        if end <= above.at:
+            return
+        text = self._data[above.at : end]
+        if above.kind not in _LITERALS:
+            text = b"" if text.isspace() else _CONTINUED.sub(b"", text).strip()
+        if text:
+            self._add(text, (row + 1 - text.count(b"\n"), row + 1), is_text=above.kind in _LITERALS)
+
+    def _add(self, text: bytes, lines: tuple[int, int], *, is_text: bool = False) -> None:
+        tokens, text = self.tokens, text.replace(b"\r\n", b"\n")
+        if is_text and self._is_in_text:
+            tokens.texts[-1] += text
+            tokens.lines[-1] = (tokens.lines[-1][0], lines[1])
+            return
+        self._is_in_text = is_text
+        tokens.texts.append(literals.TEXT + text if is_text else text)
+        tokens.lines.append(lines)
+
     def _token(self, node: Node, kind: str, above: _Open | None) -> None:
-        text = node.text or b""
-        if kind in self._language.strings:
-            text = _plain_text(text, raw_single=self._language.has_raw_single)
+        language, text = self._language, node.text or b""
+        lines = (node.start_point[0] + 1, node.end_point[0] + 1)
+        if above is not None and above.kind in _LITERALS:
+            self._add(literals.piece(text, kind, raw_single=language.has_raw_single), lines, is_text=True)
+            self._is_in_text = kind != "string_end"
+            return
+        if kind in language.strings:
+            text = literals.whole(text, raw_single=language.has_raw_single)
         elif kind.endswith("identifier") or kind in _NAME_NODES:
             text = NAME + text
-        elif kind in ("jsx_text", "preproc_arg"):
-            text = b" ".join(_MACRO_LOOKS.sub(b" ", text).split() if kind == "preproc_arg" else text.split())
-        elif not text.strip() or (above is not None and self._is_optional(text, above)):
-            return
-        if not text:
+        elif kind == "preproc_arg":
+            text = literals.macro(text)
+        elif kind == "jsx_text":
+            text = literals.shown(text)
+        elif not text.strip():
             return
         if text in _CLOSERS and self._ends_with_comma(above):
             self.tokens.texts.pop()
             self.tokens.lines.pop()
-        self.tokens.texts.append(text.replace(b"\r\n", b"\n"))
-        self.tokens.lines.append((node.start_point[0] + 1, node.end_point[0] + 1))
+        if text and not (above is not None and self._is_optional(text, above)):
+            self._add(text, lines)
 
     def _is_optional(self, text: bytes, above: _Open) -> bool:
         if text == b";":
-            return bool(self._language.blocks)
+            return bool(self._language.blocks) and above.kind not in ("for_statement", "for_clause")
         if text not in (b"(", b")") or above.kind not in self._language.redundant:
             return False
         if above.kind == "formal_parameters":  # x => x, (x) => x
@@ -203,13 +254,15 @@ class _Walk:
             if not is_single or b":" in (named[0].text or b"") or not _is_word(named[0].text):
                 return False
         parent = self._open[-2].kind if len(self._open) > 1 else ""
-        return parent in self._language.redundant[above.kind]
+        return parent in self._language.redundant[above.kind] and not _binds(above.node, parent)
 
     def _ends_with_comma(self, above: _Open | None) -> bool:
         texts = self.tokens.texts
         if not texts or texts[-1] != b"," or above is None:
             return False
-        # (x,) is a tuple and (x) is not; a[x,] asks for one.
+        # (x,) is a tuple and (x) is not; a[x,] asks for one. [,] has a hole, or two dimensions.
+        if len(texts) > 1 and (texts[-2] == b"," or texts[-2] in _OPENERS):
+            return False
         return not (above.kind == "subscript" or ("tuple" in above.kind and above.node.named_child_count < 2))
 
 
@@ -224,23 +277,19 @@ def _is_docstring(node: Node, above: _Open) -> bool:
     return above.kind == "block" and parent is not None and parent.type in ("function_definition", "class_definition")
 
 
+def _binds(node: Node, parent: str) -> bool:
+    """Whether parentheses that could be only looks are not, for what stands in them."""
+    inner = next((child for child in node.named_children if "comment" not in child.type), None)
+    if inner is None:  # () is an empty tuple
+        return True
+    if inner.type == "sequence_expression":  # f((a, b)) has one argument
+        return True
+    return parent == "arrow_function" and (inner.text or b"").startswith(b"{")  # () => ({}) gives an object
+
+
 def _is_plain(node: Node) -> bool:
     """Whether a string literal holds nothing but characters."""
     return not any(_WITH_HOLES.search(child.type) and "escape" not in child.type for child in node.named_children)
-
-
-def _plain_text(text: bytes, *, raw_single: bool) -> bytes:
-    """A literal without its quote style: `'a'` and `"a"` are one; what escapes a quote no longer has to."""
-    match = _QUOTED.match(text)
-    if match is None:
-        return text
-    prefix, quote, inner = match[1].lower().replace(b"u", b""), match[2], match[3]
-    if b"r" in prefix:
-        return b'"' + prefix + b'"' + inner
-    if raw_single and quote == b"'" and re.search(rb"[\\$`#]", inner):
-        return text  # between double quotes the same characters say something else
-    inner = inner.replace(b"\\'", b"'").replace(b'\\"', b'"')
-    return b'"' + prefix + b'"' + inner
 
 
 def _is_word(text: bytes | None) -> bool:
@@ -270,6 +319,7 @@ def _found(node: Node, naming: Naming) -> list[str]:
     """The names that a node says it defines, as written, dots between their parts."""
     if naming == "receiver":
         return _of_receiver(node)
+    named: Sequence[Node | None]
     if naming == "declarator":
         named = [_declared(one) for one in _declarators(node)]
     elif naming in ("left", "member"):

@@ -138,14 +138,14 @@ def _moves(sample: Sample, target: Target) -> Iterator[Edit]:
     yield replace(_edit(sample, target, "move to a file", "a new one", after, "moved"), now_at=became)
     copy = {path: _file(sample, target.text), moved: sample.file(three, target.text)}
     yield _edit(sample, target, "copy", "to another file", copy, "fresh")
-    changed = target.of("body")[0].text
+    changed = target.of("body", "signature")[0].text
     after = there | {moved: sample.file(three, changed)}
     yield _edit(sample, target, "move and change", "to another file", after, "broken")
 
 
 def _moves_with_changes(sample: Sample, target: Target) -> Iterator[Edit]:
     """What only git can tell: the file has another name and another content."""
-    changed = {sample.moved_path: _file(sample, target.of("body")[0].text)}
+    changed = {sample.moved_path: _file(sample, target.of("body", "signature")[0].text)}
     yield _edit(sample, target, "rename and change", "file, body", changed, "drifted")
     for variant in target.of("renamed"):
         renamed = _edit(sample, target, "rename symbol", "file too", {}, "broken")
@@ -246,7 +246,7 @@ def run(folder: Path, samples: Sequence[Sample] | None = None) -> Iterator[Verdi
 def _of_checkouts(bench: Bench, sample: Sample) -> Iterator[Verdict]:
     """Another branch and back, and a second work tree: the code that is there counts, and nothing else."""
     target = sample.targets[0]
-    changed = {sample.path: _file(sample, target.of("body")[0].text)}
+    changed = {sample.path: _file(sample, target.of("body", "signature")[0].text)}
     away = _edit(sample, target, "branch switch", "where it is changed", changed, "drifted")
     bench.write(away.before, "committed")
     anchor: Anchor = bench.anchors().take(away.at).anchor

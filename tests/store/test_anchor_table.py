@@ -1,0 +1,57 @@
+"""The scripted edits of the bench, the quick part: every look and meaning in every language, some with git."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from remvault.store.outlines import outline, symbol_digest
+from tests.bench.anchors.samples import Sample, load_all
+from tests.bench.anchors.scripted import Bench, edits
+
+SAMPLES = {sample.language: sample for sample in load_all()}
+VARIANTS = [
+    pytest.param(sample, target.symbol, target.text, variant, id=f"{sample.language}-{target.symbol}-{variant.name}")
+    for sample in SAMPLES.values()
+    for target in sample.targets
+    for variant in target.variants
+]
+
+
+def digest(sample: Sample, text: str, symbol: str) -> str:
+    """The digest of a definition in its file."""
+    whole = sample.file(sample.others[0], text, sample.others[1])
+    found = outline(sample.path, whole.encode()).named(symbol)
+    assert found, symbol
+    return symbol_digest(found)
+
+
+@pytest.mark.parametrize(("sample", "symbol", "text", "variant"), VARIANTS)
+def test_a_digest_changes_with_the_meaning_and_only_with_it(sample, symbol, text, variant) -> None:  # type: ignore[no-untyped-def]
+    is_same = variant.kind in ("look", "comment", "renamed")
+    now = digest(sample, variant.text, variant.name if variant.kind == "renamed" else symbol)
+
+    assert (now == digest(sample, text, symbol)) == is_same
+
+
+@pytest.mark.parametrize("language", SAMPLES)
+def test_states_after_what_people_do_to_files(language: str, tmp_path: Path) -> None:
+    """One edit of each kind that moves code about; the bench does all of them."""
+    wanted = {"rename file", "move to a file", "rename and change", "move and change", "rename symbol", "delete"}
+    wanted |= {"line endings", "lines above", "reorder", "copy"}
+    seen: set[tuple[str, str]] = set()
+    bench = Bench(tmp_path)
+    for edit in edits(SAMPLES[language]):
+        if edit.kind in wanted and (edit.kind, edit.name) not in seen:
+            seen.add((edit.kind, edit.name))
+            verdict = bench.verdict(edit)
+            assert verdict.is_right, (edit.kind, edit.name, edit.states, edit.now_at, verdict.reading)
+
+
+def test_there_are_samples_of_every_language_that_has_a_grammar() -> None:
+    from remvault.store.languages import LANGUAGES
+
+    read = {outline(sample.path, b"").language for sample in SAMPLES.values()}
+
+    assert read == {language.name for language in LANGUAGES}
