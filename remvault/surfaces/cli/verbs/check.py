@@ -30,6 +30,7 @@ def verb(
         bool, typer.Option("--staged", help="Judge the staged notes, and report on those the next commit changes")
     ] = False,
     rev: Annotated[str | None, typer.Option(metavar="REV", help="Judge a commit")] = None,
+    code: Annotated[bool, typer.Option("--code", help="Name the memories that rest on the staged code")] = False,
     private: Annotated[bool, typer.Option("--private", help="Judge your local-only notes instead")] = False,
     fix: Annotated[
         bool,
@@ -46,7 +47,9 @@ def verb(
 
     run = of(ctx)
     vault = run.open(as_json or form is ReportFormat.json)
-    report = upkeep.check(vault, paths or (), staged=staged, rev=rev, private=private, fix=fix, dry_run=dry_run)
+    report = upkeep.check(
+        vault, paths or (), staged=staged, rev=rev, code=code, private=private, fix=fix, dry_run=dry_run
+    )
     for written in report.fixed:
         run.screen.say(f"{'would fix' if dry_run else 'fixed'} {written.path}")
 

@@ -8,6 +8,7 @@ import typer
 
 from remvault.domain.hostile_text import one_line
 from remvault.errors import UserError
+from remvault.store.work_tree import WorkTree
 from remvault.surfaces.app import OpenVault
 from remvault.surfaces.cli.invocation import Json, of
 
@@ -20,7 +21,10 @@ app = typer.Typer(
 
 @app.command()
 def install(ctx: typer.Context, as_json: Json = False) -> None:
-    """Check staged notes before each commit, name staged changes in its message; other hooks still run and decide."""
+    """Check before each commit, of notes and of code that memories rest on; other hooks still run and decide.
+
+    In a project whose memories are kept in a vault elsewhere the hooks go into that project's repository.
+    """
     from remvault.store.git_hooks import install
 
     run = of(ctx)
@@ -49,7 +53,11 @@ def uninstall(ctx: typer.Context, as_json: Json = False) -> None:
     )
 
 
-def _tree(vault: OpenVault):  # type: ignore[no-untyped-def]
+def _tree(vault: OpenVault) -> WorkTree:
+    """Where the hooks belong: the project of the current folder if the vault knows it, else the vault's repository."""
+    code = vault.anchors.tree
+    if code is not None and "project" in vault.bearings.own_context().ids:
+        return code
     if vault.work_tree is None:
         raise UserError("the vault is not in a git repository", hint="run 'git init' there")
     return vault.work_tree
