@@ -61,6 +61,7 @@ def check(
     *,
     staged: bool = False,
     rev: str | None = None,
+    code: bool = False,
     private: bool = False,
     fix: bool = False,
     dry_run: bool = False,
@@ -73,14 +74,17 @@ def check(
         paths: files or folders to report on; empty means the whole vault.
         staged: judge what the next commit would hold, and report on what it changes.
         rev: judge a commit.
+        code: name the memories of this context that rest on the staged code instead.
         private: judge the local-only notes of this context instead; for persons only.
         fix: first repair what is mechanical, one commit a note.
 
     Raises:
         UsageError: for a fix of anything but the files on disk, or two things to judge at once.
     """
-    if sum(map(bool, (staged, rev, private))) > 1 or (fix and (staged or rev or private)):
-        raise UsageError("--staged, --rev, --private and --fix go alone", hint="check one thing at a time")
+    if sum(map(bool, (staged, rev, code, private))) > 1 or (fix and (staged or rev or code or private)):
+        raise UsageError("--staged, --rev, --code, --private and --fix go alone", hint="check one thing at a time")
+    if code:
+        return _check_code(vault, paths)
     if private:
         return _check_private(vault)
     only = _chosen(vault, paths)
@@ -158,6 +162,14 @@ def _check_private(vault: OpenVault) -> Report:
         path = note.path if place.is_relative_to(vault.root) else str(place)
         found += [replace(one, path=path) for one in note_problems(note, is_embedded=vault.is_embedded)]
     return Report(tuple(with_severities(found, vault.settings.rules)), len(notes))
+
+
+def _check_code(vault: OpenVault, paths: Sequence[Path]) -> Report:
+    from remvault.surfaces.code_check import check_code
+
+    if paths:
+        raise UsageError("--code looks at all of the staged code", hint="leave the paths out")
+    return check_code(vault)
 
 
 def _git(vault: OpenVault) -> Any:
