@@ -14,9 +14,9 @@ from typing import Any, cast
 import frontmatter
 from frontmatter.default_handlers import BaseHandler
 
-from remvault.domain.edits import Plain, Value, render_block
 from remvault.domain.fields import FIELDS
 from remvault.domain.frontmatter import Split, read
+from remvault.domain.yaml_values import Plain, Value, render_block
 
 _TYPED = ("number", "flag", "time")
 

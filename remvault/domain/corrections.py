@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from remvault.domain.edits import Plain, Value, add_item, remove_item, set_key, unset_key
+from remvault.domain.edits import add_item, remove_item, set_key, unset_key
 from remvault.domain.frontmatter import Unreadable, read, split
 from remvault.domain.memory import Memory
 from remvault.domain.scope import SCOPES, breadth
+from remvault.domain.yaml_values import Plain, Value
 
 # A memory rests on another when it is derived from it, or stands in a relation of support with it.
 SUPPORTS, DERIVED = "supports", "derived-from"

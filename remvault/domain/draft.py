@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from remvault.domain.actors import Author
-from remvault.domain.edits import Value
 from remvault.domain.memory import EXPLICIT_WRITE, Memory
+from remvault.domain.yaml_values import Value
 
 # What a successor takes over from the memory it replaces unless told otherwise.
 INHERITED = ("type", "scope", "scope-id", "tags", "parent", "anchors")

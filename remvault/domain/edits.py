@@ -1,7 +1,7 @@
 """Edit one key of a note's frontmatter, byte-true.
 
-Owns: writing values as YAML, replacing, adding and removing a key or one item of a list.
-Leaves alone: which values are allowed (`domain.fields`), files (`store`).
+Owns: replacing, adding and removing a key or one item of a list.
+Leaves alone: how values are written (`domain.yaml_values`), which are allowed (`domain.fields`), files (`store`).
 
 Every edit is read back before it is handed out: the asked-for key has its new value, every other key its old one, and
 the body is the same text. Otherwise nothing is returned and `EditRefused` says what to do by hand.
@@ -10,32 +10,25 @@ the body is the same text. Otherwise nothing is returned and `EditRefused` says 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
-
-import yaml
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 from remvault.domain.fields import FIELDS
 from remvault.domain.frontmatter import Block, Entry, Node, Split, Unreadable, join, read, split
+from remvault.domain.yaml_values import (
+    Value,
+    block_item,
+    entry_text,
+    inline,
+    needs_block,
+    plain_value,
+    quoted,
+)
 from remvault.errors import UserError
 
-
-@dataclass(frozen=True, slots=True)
-class Plain:
-    """A scalar written without quotes, where YAML allows it, because its field is a number, a time or a flag."""
-
-    text: str
-
-
-Value: TypeAlias = "str | Plain | Sequence[Value] | Mapping[str, Value] | None"
-
-_LONG = 100  # a flow list beyond this many characters is written one item a line
-_QUOTE_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?\Z|0o[0-7]+\Z")  # in YAML 1.2
 _BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
 _COMMA = re.compile(r"\s*,")
-_RESOLVER = yaml.resolver.Resolver.yaml_implicit_resolvers
 
 
 class EditRefused(UserError):
@@ -64,7 +57,7 @@ def set_key(text: str, key: str, value: Value) -> str:
         parts = replace(parts, opening=fence, closing=fence)
     entry = block.entries.get(key)
     changed = _insert(parts, block, key, value) if entry is None else _replace(parts, entry, value)
-    return _verified(parts, block, changed, key, _plain(value))
+    return _verified(parts, block, changed, key, plain_value(value))
 
 
 def unset_key(text: str, key: str) -> str:
@@ -84,7 +77,7 @@ def add_item(text: str, key: str, value: Value) -> str:
     if entry is None or entry.node.value is None:
         return set_key(text, key, [value])
     present = _items(entry.node)
-    if _plain(value) in present:
+    if plain_value(value) in present:
         return text
     node = entry.node
     if not isinstance(node.value, list):
@@ -94,14 +87,14 @@ def add_item(text: str, key: str, value: Value) -> str:
     source = parts.block
     if node.style == "flow":
         end = node.value[-1].end
-        changed = f"{source[:end]}, {_inline(value, in_flow=True)}{source[end:]}"
+        changed = f"{source[:end]}, {inline(value, in_flow=True)}{source[end:]}"
     else:
         line_start = source.rfind("\n", 0, node.start) + 1
         indent = " " * (node.start - line_start)
         end = _line_end(source, node.end)
         newline = _newline_before(source, end, parts.opening)
-        changed = source[:end] + _block_item(value, indent, newline) + source[end:]
-    return _verified(parts, block, changed, key, [*present, _plain(value)])
+        changed = source[:end] + block_item(value, indent, newline) + source[end:]
+    return _verified(parts, block, changed, key, [*present, plain_value(value)])
 
 
 def remove_item(text: str, key: str, matches: Callable[[Any], bool]) -> str:
@@ -168,18 +161,13 @@ def quote_value(text: str, line: int) -> str | None:
     match = re.match(r"([A-Za-z][\w-]*:[ \t]+)(\S.*?)([ \t]*\r?\n?)\Z", lines[line - 2], re.DOTALL)
     if match is None:
         return None
-    lines[line - 2] = match[1] + _quoted(match[2]) + match[3]
+    lines[line - 2] = match[1] + quoted(match[2]) + match[3]
     mended = join(replace(parts, block="".join(lines)))
     try:
         read(split(mended))
     except Unreadable:
         return None
     return mended
-
-
-def render_block(fields: Mapping[str, Value], newline: str = "\n") -> str:
-    """Write fields as the lines of a block, in the order given, each ending in `newline`."""
-    return "".join(_entry_text(key, value, "", newline) for key, value in fields.items())
 
 
 def _open(text: str, key: str) -> tuple[Split, Block]:
@@ -203,16 +191,16 @@ def _open(text: str, key: str) -> tuple[Split, Block]:
 def _replace(parts: Split, entry: Entry, value: Value) -> str:
     source, node = parts.block, entry.node
     fits_inline = (
-        not _needs_block(value) and node.style not in ("block", "|", ">") and "\n" not in source[node.start : node.end]
+        not needs_block(value) and node.style not in ("block", "|", ">") and "\n" not in source[node.start : node.end]
     )
     if fits_inline and node.end > node.start:
-        return source[: node.start] + _inline(value, quote=node.style == '"') + source[node.end :]
-    if fits_inline and not _needs_block(value):
+        return source[: node.start] + inline(value, quote=node.style == '"') + source[node.end :]
+    if fits_inline and not needs_block(value):
         colon = source.index(":", entry.start + len(entry.key)) + 1
-        return f"{source[:colon]} {_inline(value)}{source[colon:]}"
+        return f"{source[:colon]} {inline(value)}{source[colon:]}"
     start, end = _lines_of(source, entry)
     newline = _newline_before(source, end, parts.opening)
-    return source[:start] + _entry_text(entry.key, value, source[start : entry.start], newline) + source[end:]
+    return source[:start] + entry_text(entry.key, value, source[start : entry.start], newline) + source[end:]
 
 
 def _insert(parts: Split, block: Block, key: str, value: Value) -> str:
@@ -228,7 +216,7 @@ def _insert(parts: Split, block: Block, key: str, value: Value) -> str:
         at = len(source) if not block.entries else 0
     newline = _newline_before(source, at, parts.opening)
     lead = "" if at == 0 or source[at - 1] == "\n" else newline
-    return source[:at] + lead + _entry_text(key, value, indent, newline) + source[at:]
+    return source[:at] + lead + entry_text(key, value, indent, newline) + source[at:]
 
 
 def _verified(parts: Split, before: Block, changed: str, key: str, expected: Any) -> str:
@@ -276,91 +264,3 @@ def _newline_before(source: str, offset: int, opening: str) -> str:
 def _items(node: Node) -> list[Any]:
     value = node.plain_value()
     return value if isinstance(value, list) else [value]
-
-
-def _plain(value: Value) -> Any:
-    if isinstance(value, Plain):
-        return value.text
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value]
-
-
-def _needs_block(value: Value) -> bool:
-    if value is None or isinstance(value, (str, Plain)):
-        return False
-    if isinstance(value, Mapping):
-        return len(_inline(value)) > _LONG
-    return any(isinstance(item, Mapping) for item in value) or len(_inline(value)) > _LONG
-
-
-def _entry_text(key: str, value: Value, indent: str, newline: str) -> str:
-    name = _scalar(key)
-    if not _needs_block(value):
-        return f"{indent}{name}: {_inline(value)}{newline}"
-    if isinstance(value, Mapping):
-        return f"{indent}{name}:{newline}" + "".join(
-            _entry_text(k, v, indent + "  ", newline) for k, v in value.items()
-        )
-    assert value is not None
-    assert not isinstance(value, (str, Plain))
-    return f"{indent}{name}:{newline}" + "".join(_block_item(item, indent + "  ", newline) for item in value)
-
-
-def _block_item(value: Value, indent: str, newline: str) -> str:
-    if not isinstance(value, Mapping) or not value:
-        return f"{indent}- {_inline(value)}{newline}"
-    lines = [f"{_scalar(key)}: {_inline(item)}{newline}" for key, item in value.items()]
-    return f"{indent}- " + f"{indent}  ".join(lines)
-
-
-def _inline(value: Value, *, quote: bool = False, in_flow: bool = False) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, Plain):
-        return value.text if _is_plain(value.text, in_flow=in_flow) else _quoted(value.text)
-    if isinstance(value, str):
-        return _quoted(value) if quote else _scalar(value, in_flow=in_flow)
-    if isinstance(value, Mapping):
-        pairs = (f"{_scalar(key, in_flow=True)}: {_inline(item, in_flow=True)}" for key, item in value.items())
-        return "{" + ", ".join(pairs) + "}"
-    return "[" + ", ".join(_inline(item, in_flow=True) for item in value) + "]"
-
-
-def _scalar(text: str, *, in_flow: bool = False) -> str:
-    return text if _is_safe_plain(text, in_flow=in_flow) else _quoted(text)
-
-
-def _is_safe_plain(text: str, *, in_flow: bool) -> bool:
-    """Whether text may stand without quotes and still be the same text to every YAML reader, also one with types."""
-    if not _is_plain(text, in_flow=in_flow) or text in ("y", "n", "Y", "N") or _NUMBER.match(text):
-        return False
-    return not any(pattern.match(text) for tag, pattern in _RESOLVER.get(text[0], []))
-
-
-def _is_plain(text: str, *, in_flow: bool) -> bool:
-    """Whether text without quotes is one scalar, whatever its type."""
-    if text in ("", "~", "null") or text != text.strip() or not all(_is_shown(char) for char in text):
-        return False
-    if text[0] in "-?:,[]{}#&*!|>'\"%@`=<" or text.startswith("..."):
-        return False
-    if ": " in text or " #" in text or text.endswith(":"):
-        return False
-    return not (in_flow and re.search(r"[,\[\]{}:?]", text))
-
-
-def _quoted(text: str) -> str:
-    escaped = "".join(_QUOTE_ESCAPES.get(char) or (char if _is_shown(char) else _escape(char)) for char in text)
-    return f'"{escaped}"'
-
-
-def _is_shown(char: str) -> bool:
-    # Joiners hold emoji and Indic or Persian words together; any other invisible character is written as an escape.
-    return char.isprintable() or char in "\u200c\u200d"
-
-
-def _escape(char: str) -> str:
-    code = ord(char)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

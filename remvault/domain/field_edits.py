@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from remvault.domain.edits import Plain, Value, add_item, remove_item, set_key
+from remvault.domain.edits import add_item, remove_item, set_key
 from remvault.domain.fields import FIELDS
 from remvault.domain.frontmatter import Unreadable, read, split
 from remvault.domain.suggestions import suggest
+from remvault.domain.yaml_values import Plain, Value
 from remvault.errors import UsageError
 
 # Fields that other verbs keep whole; each with the verb to use.

@@ -13,10 +13,10 @@ from typing import Any
 
 from remvault.domain import corrections
 from remvault.domain.commit_message import Operation
-from remvault.domain.edits import Value
 from remvault.domain.memory import Memory
 from remvault.domain.moments import format_moment
 from remvault.domain.note import Note
+from remvault.domain.yaml_values import Value
 from remvault.store.ledger import FileChange, Outcome
 from remvault.store.note_paths import is_local_only
 from remvault.store.vault import Act, Vault, Written, outcome_answer, text_of

@@ -12,12 +12,12 @@ from remvault.domain.context import CLOSED
 from remvault.domain.corrections import BROUGHT
 from remvault.domain.disputes import is_explicit
 from remvault.domain.draft import Draft
-from remvault.domain.edits import Value
 from remvault.domain.field_edits import FieldEdit, parse_field_edit
 from remvault.domain.frontmatter import read, split
 from remvault.domain.note import parse_note
 from remvault.domain.records import to_record
 from remvault.domain.scope import GLOBAL, SCOPES, owner_key, scope_id_fault
+from remvault.domain.yaml_values import Value
 from remvault.errors import UsageError, UserError
 from remvault.store.layout import folder_for
 from remvault.store.vault import Act, Written

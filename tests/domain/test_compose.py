@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remvault.domain.compose import FailsafeHandler, new_note
-from remvault.domain.edits import Value
 from remvault.domain.fields import FIELDS
 from remvault.domain.frontmatter import MAX_DEPTH, Unreadable, read, split
+from remvault.domain.yaml_values import Value
 from tests.domain.test_edits import KEY, VALUE, depth
 
 

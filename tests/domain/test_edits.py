@@ -13,17 +13,15 @@ from hypothesis import strategies as st
 
 from remvault.domain.edits import (
     EditRefused,
-    Plain,
-    Value,
     add_item,
     quote_value,
     remove_item,
-    render_block,
     set_key,
     unset_key,
 )
 from remvault.domain.fields import FIELDS
 from remvault.domain.frontmatter import MAX_DEPTH, Unreadable, read, split
+from remvault.domain.yaml_values import Plain, Value, render_block
 from tests.domain.generated import GeneratedNote, generated_note, real_bytes
 
 LOOK_ALIKES = r"""

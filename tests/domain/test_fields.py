@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remvault.domain.edits import render_block
 from remvault.domain.fields import FIELDS, Flaw, read_memory, suggest
 from remvault.domain.frontmatter import read, split
 from remvault.domain.memory import Anchor, Entity, Memory, Provenance, Relation
+from remvault.domain.yaml_values import render_block
 from tests.domain.test_edits import VALUE
 
 

@@ -13,8 +13,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from remvault.domain import frontmatter
-from remvault.domain.edits import render_block
 from remvault.domain.frontmatter import Block, Split, Unreadable, join, read, split
+from remvault.domain.yaml_values import render_block
 from tests.domain.generated import generated_note, real_bytes
 
 NOTE_LIKE = st.lists(
