@@ -76,6 +76,8 @@ if TYPE_CHECKING:
     from remvault.surfaces.upkeep import check as check
     from remvault.surfaces.upkeep import reindex as reindex
     from remvault.surfaces.verifying import verify as verify
+    from remvault.surfaces.watching import Watching as Watching
+    from remvault.surfaces.watching import watch_once as watch_once
     from remvault.surfaces.writing import new as new
     from remvault.surfaces.writing import set_fields as set_fields
     from remvault.surfaces.writing import supersede as supersede
@@ -111,6 +113,8 @@ _HOMES: dict[str, str] = {
     "log": "surfaces.auditing",
     "why": "surfaces.explaining",
     "verify": "surfaces.verifying",
+    "Watching": "surfaces.watching",
+    "watch_once": "surfaces.watching",
     "conflicts": "surfaces.disputes",
     "resolve": "surfaces.disputes",
     "irrelevant": "surfaces.feedback",

@@ -12,7 +12,7 @@ import re
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -105,6 +105,22 @@ def write_lock(state: State, timeout_s: float) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def hold_alone(path: Path, *, wait_s: float = 0) -> Callable[[], None] | None:
+    """Hold a lock file until what is returned is called or this process ends; None when another holds it.
+
+    Raises:
+        OSError: the file cannot be made.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(path, timeout=wait_s, mode=0o600, poll_interval=0.01)
+    try:
+        lock.acquire()
+    except Timeout:
+        return None
+    return lock.release
 
 
 def machine_id(state: State) -> str:

@@ -15,6 +15,7 @@ from remvault.domain.problems import Problem, with_severities
 from remvault.retrieval.view import View
 from remvault.store.note_paths import is_note_path
 from remvault.store.trees import DirectoryTree
+from remvault.store.watch_post import WatcherSeen, watcher_of
 from remvault.surfaces.app import OpenVault
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Status:
     errors: int
     warnings: int
     notices: tuple[str, ...]
+    watcher: WatcherSeen
 
     def answer(self) -> dict[str, Any]:
         """The status as JSON has it."""
@@ -44,7 +46,7 @@ class Status:
             "vault": str(self.vault),
             "notes": self.notes,
             "index": {"generation": self.generation, "notes": self.notes, "stale": self.is_stale},
-            "watcher": {"alive": False, "last_seen": None},
+            "watcher": self.watcher.answer(),
             "uncommitted": [*self.uncommitted, *self.deleted],
             "pending": [dict(one) for one in self.pending],
             "problems": {"errors": self.errors, "warnings": self.warnings},
@@ -79,6 +81,7 @@ def status(vault: OpenVault, *, settle: bool = True) -> Status:
         sum(one.severity == "error" for one in found),
         sum(one.severity == "warning" for one in found),
         (*view.notices(), *(f"{path} was set aside: it is torn, or not ours" for path in vault.ledger.set_aside())),
+        watcher_of(vault.state.caches) if vault.state is not None else WatcherSeen(False),
     )
 
 

@@ -284,6 +284,7 @@ RUNS: dict[str, list[tuple[str, ...]]] = {
     "doctor": [(), ("--fix", "--dry-run"), ("--fix",)],
     "status": [()],
     "reindex": [()],
+    "watch": [("--once",)],
     "context": [(), ("set", "project", NASTY)],
     "settings": [(), (NASTY,)],
     "hooks": [("install",), ("uninstall",), (NASTY,)],

@@ -56,6 +56,7 @@ RUNS: dict[str, list[tuple[str, ...]]] = {
     "doctor": [(), ("--fix",)],
     "status": [()],
     "reindex": [()],
+    "watch": [("--once",)],
     "context": [(), ("set", "project", "acme", "--dry-run")],
     "settings": [()],
     "hooks": [("install",), ("uninstall",), ("install",)],

@@ -59,6 +59,7 @@ VERBS: dict[str, str] = {
     "doctor": "Keep",
     "status": "Keep",
     "reindex": "Keep",
+    "watch": "Keep",
     "context": "Keep",
     "settings": "Keep",
     "hooks": "Keep",

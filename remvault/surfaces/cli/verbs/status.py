@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from remvault.domain.hostile_text import one_line
+from remvault.store.watch_post import WatcherSeen
 from remvault.surfaces.cli import text
 from remvault.surfaces.cli.invocation import Json, of
 
@@ -23,6 +24,7 @@ def verb(ctx: typer.Context, as_json: Json = False) -> None:
             ("vault", str(found.vault)),
             ("notes", f"{found.notes:,} in this context"),
             ("index", f"generation {found.generation}" + (", answering from the last one" if found.is_stale else "")),
+            ("watcher", _watcher_text(found.watcher)),
             ("problems", f"{text.count(found.errors, 'error')}, {text.count(found.warnings, 'warning')}"),
             ("commits", vault.settings.text("git.commit") or "auto"),
         ]
@@ -34,3 +36,9 @@ def verb(ctx: typer.Context, as_json: Json = False) -> None:
         return "\n".join(lines)
 
     run.screen.answer(found.answer(), as_text)
+
+
+def _watcher_text(seen: WatcherSeen) -> str:
+    if not seen.is_alive:
+        return "none"
+    return f"process {seen.pid}, by {seen.mode}" + (f" ({seen.detail})" if seen.detail else "")

@@ -1,0 +1,45 @@
+"""`remvault watch`."""
+
+from __future__ import annotations
+
+import signal
+from typing import Annotated, Any
+
+import typer
+
+from remvault.surfaces.cli import text
+from remvault.surfaces.cli.invocation import Json, of
+
+
+def verb(
+    ctx: typer.Context,
+    once: Annotated[bool, typer.Option("--once", help="Look once, say what was done, and end")] = False,
+    as_json: Json = False,
+) -> None:
+    """Keep the index in step with the files until stopped; every other verb works without it."""
+    from remvault.surfaces.watching import Watching, watch_once
+
+    run = of(ctx)
+    vault = run.open(as_json)
+    if once:
+        swept = watch_once(vault)
+        run.tell(swept.notices)
+        run.screen.answer(swept.answer(), lambda: f"{text.count(swept.notes, 'note')} looked at")
+        return
+    watching = Watching(vault, run.screen.detail)
+    caught: list[int] = []
+
+    def stop(number: int, frame: Any) -> None:
+        if caught:
+            raise KeyboardInterrupt  # asked twice
+        caught.append(number)
+        watching.stop()
+
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, stop)
+    run.screen.say(f"watching {vault.root}; end with Ctrl-C")
+    watching.run()
+    if signal.SIGINT in caught:
+        raise KeyboardInterrupt
