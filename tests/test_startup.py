@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.vaults import note_text
+from tests.vaults import git, note_text
 
 ROOT = Path(__file__).parent.parent
 HEAVY = {
@@ -21,6 +21,7 @@ HEAVY = {
     "pydantic",
     "hypothesis",
     "watchdog",
+    "tree_sitter",
     "mcp",
     "yaml",
     "asyncio",
@@ -59,6 +60,28 @@ def test_importing_the_library_loads_nothing_heavy(tmp_path: Path) -> None:
 
 def test_a_search_where_nothing_changed_loads_neither_git_nor_yaml(indexed: Path) -> None:
     assert _loaded(_run("search", "tuesday"), indexed) <= {"typer", "whoosh", "urllib.request"}
+
+
+def test_anchors_load_no_grammar_where_there_are_none_or_the_cache_knows(indexed: Path) -> None:
+    code = indexed.parent / "code"
+    git(indexed.parent, "init", "-q", str(code))
+    (code / "pay.py").write_text("def charge(card):\n    return card.take()\n")
+    git(code, "add", "-A")
+    git(code, "commit", "-qm", "code")
+    assert "tree_sitter" not in _loaded(_run("surface", "tuesday"), indexed)
+    assert "tree_sitter" not in _loaded(_run("stale"), indexed)
+    git(code, "config", "remvault.project", "acme")
+    note = note_text(
+        "Charging", id="m-1", scope="project", scope_id="acme", anchors="[{at: pay.py#charge, digest: 't1:00'}]"
+    )
+    (indexed / "charging.md").write_text(note)
+    os.utime(code / "pay.py", (1_600_000_000, 1_600_000_000))
+    os.utime(indexed / "charging.md", (1_600_000_000, 1_600_000_000))
+    first = _loaded(_run("--vault", str(indexed), "search", "charging"), code)
+    assert "tree_sitter" in first  # the first look reads the code
+
+    for verb in (("search", "charging"), ("surface", "charging"), ("search", "--file", "pay.py"), ("stale",)):
+        assert _loaded(_run("--vault", str(indexed), *verb), code) <= {"typer", "whoosh", "urllib.request"}
 
 
 def test_context_and_version_load_neither_index_nor_git(indexed: Path) -> None:

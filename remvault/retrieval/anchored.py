@@ -26,9 +26,10 @@ def labels_of(readings: Iterable[Reading], commits_since: Callable[[Reading], in
     labels = []
     for one in readings:
         if one.state == "drifted":
-            labels.append(f"code changed: {one.at}{_since(commits_since(one))}")
+            where = f", now {one.now_at}" if one.now_at else ""
+            labels.append(f"code changed: {one.at}{where}{_since(commits_since(one))}")
         elif one.state == "broken":
-            labels.append(_gone(one.at, one.detail, one.now_at))
+            labels.append(_gone(one.at, one.detail))
         elif one.state == "unknown":
             labels.append(f"anchor not checked: {one.detail}" if one.detail else "anchor not checked")
     return list(dict.fromkeys(labels))
@@ -36,8 +37,7 @@ def labels_of(readings: Iterable[Reading], commits_since: Callable[[Reading], in
 
 def why_hidden(memory: Mapping[str, Any]) -> str | None:
     """Why a memory, as answers have it, is not surfaced on its own: code it rests on is gone. None when it may be."""
-    broken = [one for one in memory["anchors"] if one["state"] == "broken"]
-    gone = [_gone(one["at"], one["detail"], one.get("now_at")) for one in broken]
+    gone = [_gone(one["at"], one["detail"]) for one in memory["anchors"] if one["state"] == "broken"]
     return "; ".join(gone) or None
 
 
@@ -67,13 +67,12 @@ def path_of(at: str) -> str:
 
 
 def _now(reading: Reading) -> str:
-    return reading.now_at if reading.state == "moved" and reading.now_at is not None else reading.at
+    # Of what is gone `now_at` is a guess.
+    return reading.at if reading.now_at is None or reading.state == "broken" else reading.now_at
 
 
-def _gone(at: str, detail: str | None, maybe_at: str | None) -> str:
-    said = [detail] if detail else []
-    said += [f"now {maybe_at}?"] if maybe_at else []
-    return f"code gone: {at} ({'; '.join(said)})" if said else f"code gone: {at}"
+def _gone(at: str, detail: str | None) -> str:
+    return f"code gone: {at} ({detail})" if detail else f"code gone: {at}"
 
 
 def _since(commits: int | None) -> str:

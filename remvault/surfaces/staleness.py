@@ -17,6 +17,7 @@ from remvault.retrieval.answers import memory_answer
 if TYPE_CHECKING:
     from remvault.index.rows import NoteRow
     from remvault.retrieval.view import View
+    from remvault.store.anchor_changes import ChangesSince, CodeCommit
     from remvault.surfaces.app import OpenVault
 
 Reason = Literal["broken", "drifted", "unsound", "marked"]
@@ -26,30 +27,16 @@ REASONS: tuple[Reason, ...] = ("broken", "drifted", "unsound", "marked")
 
 
 @dataclass(frozen=True, slots=True)
-class CodeCommit:
-    """A commit of the code."""
-
-    id: str
-    time: str  # RFC 3339
-    author: str
-    subject: str
-
-    def answer(self) -> dict[str, Any]:
-        """The commit as JSON has it."""
-        return {"commit": self.id, "time": self.time, "author": self.author, "subject": self.subject}
-
-
-@dataclass(frozen=True, slots=True)
 class Change:
     """What happened to the code of one drifted anchor since its digest was taken."""
 
     at: str
-    commits: Sequence[CodeCommit]  # newest first; none for a change that is not committed yet
-    diff: str  # of the symbol, unified, cut short; "" when what it was is not known
+    since: ChangesSince
 
     def answer(self) -> dict[str, Any]:
-        """The change as JSON has it."""
-        return {"at": self.at, "commits": [one.answer() for one in self.commits], "diff": self.diff}
+        """The change as JSON has it; `total` counts the commits that are left out too, null when nobody can tell."""
+        commits = [_commit(one) for one in self.since.commits]
+        return {"at": self.at, "commits": commits, "total": self.since.total, "diff": self.since.diff}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +50,12 @@ class StaleMemory:
 
     def answer(self) -> dict[str, Any]:
         """The memory as JSON has it; `commits` are those of all its anchors, newest first."""
-        commits = {one.id: one for change in self.changes for one in change.commits}
+        commits = {one.id: one for change in self.changes for one in change.since.commits}
         newest = sorted(commits.values(), key=lambda one: one.time, reverse=True)
         return dict(self.memory) | {
             "labels": list(self.labels),
             "reasons": list(self.reasons),
-            "commits": [one.answer() for one in newest],
+            "commits": [_commit(one) for one in newest],
             "changes": [one.answer() for one in self.changes],
         }
 
@@ -126,7 +113,13 @@ def _told(
         anchors=readings,
         successors=view.successors(row),
     )
-    return StaleMemory(memory, tuple(view.labels(row)), reasons, ())
+    code = vault.anchors.of(row.owner) if "drifted" in reasons else None
+    changes = [
+        Change(anchor.at, code.changes_since(anchor, reading))
+        for anchor, reading in zip(row.anchors, readings, strict=True)
+        if code is not None and reading.state == "drifted"
+    ]
+    return StaleMemory(memory, tuple(view.labels(row)), reasons, tuple(changes))
 
 
 def _other_states(readings: Sequence[Reading]) -> list[str]:
@@ -141,3 +134,8 @@ def _other_states(readings: Sequence[Reading]) -> list[str]:
         what = "1 anchor was" if number == 1 else f"{number:,} anchors were"
         said.append(f"{what} not checked: {why}")
     return said
+
+
+def _commit(commit: CodeCommit) -> dict[str, Any]:
+    said = {"commit": commit.id, "time": commit.time.isoformat(), "author": commit.author}
+    return said | {"subject": commit.subject}

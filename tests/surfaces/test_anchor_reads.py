@@ -101,8 +101,34 @@ def test_a_rename_is_proposed_where_the_missing_code_is_told(code: CodeVault) ->
     shown = code.json("show", memory)["memory"]["anchors"][0]
 
     assert (shown["state"], shown["now_at"]) == ("broken", "src/pay.py#charge_card")
-    assert "now src/pay.py#charge_card?" in code.cli("search", "charging", cwd=code.root).out
-    assert "now src/pay.py#charge_card?" in code.cli("why", memory, cwd=code.root).out
+    assert "charge_card is the same code" in code.cli("search", "charging", cwd=code.root).out
+    assert "charge_card is the same code" in code.cli("why", memory, cwd=code.root).out
+
+
+def test_code_that_moved_is_told_where_the_fields_are_and_needs_no_label(code: CodeVault) -> None:
+    memory = code.remember("Charging", "src/pay.py#charge")
+    code.commit("remember")
+    git(code.root, "mv", "src/pay.py", "src/money.py")
+
+    [hit] = code.json("search", "charging")["hits"]
+
+    assert states(hit) == ["moved"]
+    assert not any("code" in label or "anchor" in label for label in hit["labels"])
+    assert "src/pay.py#charge: moved to src/money.py#charge" in code.cli("show", memory, cwd=code.root).out
+    assert [item["id"] for item in code.json("surface", "--file", "src/money.py")["items"]] == [memory]
+    assert code.json("search", "--file", "src/pay.py")["hits"] == []
+
+
+def test_code_that_moved_and_changed_counts_for_the_file_where_it_is_now(code: CodeVault) -> None:
+    memory = code.remember("Charging", "src/pay.py#charge")
+    code.commit("remember")
+    git(code.root, "mv", "src/pay.py", "src/money.py")
+    code.edit("src/money.py", "card.take(amount)", "card.take(amount + 1)")
+
+    [hit] = code.json("search", "--file", "src/money.py")["hits"]
+
+    assert hit["id"] == memory
+    assert "code changed: src/pay.py#charge, now src/money.py#charge (not committed yet)" in hit["labels"]
 
 
 def test_where_the_code_is_not_at_hand_it_is_unchecked_and_never_broken(code: CodeVault, tmp_path: Path) -> None:

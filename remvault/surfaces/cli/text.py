@@ -71,12 +71,10 @@ def fields_table(memory: Mapping[str, Any], screen: Screen) -> str:
 
 
 def anchor_text(anchor: Mapping[str, Any]) -> str:
-    """An anchor with its state, and where it is now or may be."""
-    said = [anchor["state"]]
-    said += [anchor["detail"]] if anchor["detail"] else []
-    if anchor["now_at"]:
-        said.append(f"now {anchor['now_at']}" if anchor["state"] == "moved" else f"now {anchor['now_at']}?")
-    return f"{anchor['at']}: {', '.join(said)}"
+    """An anchor with its state, and why it is so."""
+    if anchor["state"] == "moved":
+        return f"{anchor['at']}: moved to {anchor['now_at']}"
+    return f"{anchor['at']}: {anchor['state']}{', ' if anchor['detail'] else ''}{anchor['detail']}"
 
 
 def body_text(body: str) -> str:

@@ -70,15 +70,18 @@ def _lines(one: StaleMemory, reason: Reason, screen: Screen) -> Iterator[str]:
 
 def _since(change: Change, screen: Screen) -> Iterator[str]:
     """The commits, newest first, then the difference."""
-    for commit in change.commits[:_COMMITS_SHOWN]:
-        about = screen.style(one_line(f"{commit.time[:10]}, {commit.author}"), "dim")
+    commits, total = change.since.commits, change.since.total
+    for commit in commits[:_COMMITS_SHOWN]:
+        about = screen.style(one_line(f"{commit.time.date()}, {commit.author}"), "dim")
         yield f"{screen.style(commit.id[:10], 'yellow')}  {one_line(commit.subject)}  {about}"
-    more = len(change.commits) - _COMMITS_SHOWN
+    more = (total or 0) - len(commits[:_COMMITS_SHOWN])
     if more > 0:
         yield screen.style(f"and {text.count(more, 'commit')} before", "dim")
-    if not change.commits:
+    if total == 0:
         yield screen.style("not committed yet", "dim")
-    for line in change.diff.splitlines():
+    if total is None:
+        yield screen.style("since when is not known: the commit of the anchor is not in this clone", "dim")
+    for line in change.since.diff.splitlines():
         colour = _DIFF_COLOURS.get(line[:1])
         shown = one_line(line)
         yield screen.style(shown, colour) if colour else shown
