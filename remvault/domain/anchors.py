@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from remvault.domain.memory import Anchor
 
 State = Literal["fresh", "moved", "unknown", "drifted", "broken"]
 STATES: tuple[State, ...] = ("fresh", "moved", "unknown", "drifted", "broken")  # best first
 MAX_ANCHORS = 8
+NOT_TAKEN = "no digest was taken of it yet"
 _LINES = re.compile(r"L([1-9]\d{0,8})(?:-L?([1-9]\d{0,8}))?\Z")
 
 
@@ -24,9 +25,11 @@ class Place:
     lines: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What the code says of one anchor now. Derived on every read, never stored in a note."""
+class Reading(NamedTuple):
+    """What the code says of one anchor now. Derived on every read, never stored in a note.
+
+    A tuple, since a thousand are made in the time it takes to stat their files.
+    """
 
     at: str  # as the note has it
     state: State
@@ -35,6 +38,16 @@ class Reading:
     commit: str | None = None  # as the note has it
     # moved: where it is now. broken: the only place it can have become, None when there is none or more than one.
     now_at: str | None = None
+
+    @property
+    def mended_at(self) -> str | None:
+        """Where the anchor can be taken anew without a guess: what it points at is the same code as before.
+
+        None when there is nothing to mend, or a person has to look.
+        """
+        if self.state in ("moved", "broken"):
+            return self.now_at
+        return self.at if self.state == "unknown" and self.detail == NOT_TAKEN else None
 
     def answer(self) -> dict[str, str | None]:
         """The anchor as JSON has it."""
@@ -68,6 +81,27 @@ class AnchorSource(Protocol):
         ...
 
 
+class AnchorTaker(Protocol):
+    """The code that memories point into, as far as writing one asks it for digests."""
+
+    def take(self, owner: str | None, anchor: Anchor) -> Taken:
+        """An anchor that is written on purpose, with the digest of what is there now.
+
+        As it is, with a notice, when the code of `owner` ("project:acme") is not at hand.
+
+        Raises:
+            UserError: nothing is there, or it may not be read.
+        """
+        ...
+
+    def retaken(self, owner: str | None, anchors: Sequence[Anchor]) -> list[Taken]:
+        """The anchors of a memory that was found still true, in the same order; a place that moved is the new one.
+
+        Never fails: what is gone, or cannot be looked at, stays as it is, with a notice.
+        """
+        ...
+
+
 class NoCode:
     """No code is at hand."""
 
@@ -81,6 +115,14 @@ class NoCode:
     def commits_since(self, owner: str | None, reading: Reading) -> int | None:
         """Nobody can tell."""
         return None
+
+    def take(self, owner: str | None, anchor: Anchor) -> Taken:
+        """The anchor as it is."""
+        return Taken(anchor, f"the anchor {anchor.at} is kept without a look at the code: {self._why}")
+
+    def retaken(self, owner: str | None, anchors: Sequence[Anchor]) -> list[Taken]:
+        """The anchors as they are."""
+        return [Taken(one, f"its anchors stay as they were: {self._why}") for one in anchors]
 
 
 def worst(readings: Iterable[Reading]) -> State | None:

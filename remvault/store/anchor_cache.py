@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -53,16 +54,17 @@ class AnchorCache:
         self._is_changed = False
         self._load()
 
-    def knows(self, path: str) -> bool:
-        """Whether this path was read before."""
-        return path in self._paths
+    def answers(self, path: str, stat: Callable[[str], os.stat_result | None]) -> Answers | None:
+        """What is known of a file by its stat alone; None when it must be read to tell.
 
-    def answers(self, path: str, found: FileStat) -> Answers | None:
-        """What is known of the content of a file that has this stat; None when it must be read to tell."""
+        Args:
+            stat: called with the path, if that was read before.
+        """
         kept = self._paths.get(path)
-        if kept is None or kept[0] != found[0] or kept[1] != found[1] or kept[2] != found[2] or kept[3] != found[3]:
+        found = stat(path) if kept is not None else None
+        if found is None or kept is None or kept[0] != found.st_size or kept[3] != found.st_ino:
             return None
-        return self._contents.get(kept[4])
+        return self._contents.get(kept[4]) if kept[1] == found.st_mtime_ns and kept[2] == found.st_ctime_ns else None
 
     def learn(self, path: str, found: FileStat, content: str) -> Answers:
         """Note which content a file has, and return what is known of that, to be added to.

@@ -53,15 +53,12 @@ class CodeRoot:
         """The top of the work tree."""
         return self.tree.root
 
-    def stat(self, path: str) -> FileStat | None:
-        """What tells a changed file without reading it; None when there is no regular file, or it cannot be told."""
+    def stat(self, path: str) -> os.stat_result | None:
+        """The stat of a file, links followed; None when it has none. Only to tell whether it is as it was when read."""
         try:
-            found = os.stat(self._top + path)  # noqa: PTH116  a thousand a read
+            return os.stat(self._top + path)  # noqa: PTH116  a thousand a look
         except (OSError, ValueError):
             return None
-        if not stat.S_ISREG(found.st_mode):
-            return None
-        return FileStat(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
 
     def read(self, path: str) -> tuple[bytes, FileStat]:
         """All bytes of a file, and its stat from before they were read. Links are followed inside the work tree only.

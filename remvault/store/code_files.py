@@ -38,14 +38,11 @@ class CodeFile:
     def __init__(self, path: str, look: Look) -> None:
         self.path = path
         self.is_gone, self.why = False, ""  # why it cannot be read, or is not there; "" when it is here
-        self.answers: Answers = {}
         self._look = look
         self._source: Source | None = None
-        found = look.root.stat(path) if look.cache.knows(path) else None
-        known = None if found is None else look.cache.answers(path, found)
+        known = look.cache.answers(path, look.root.stat)
         self._is_open = known is not None
-        if known is not None:
-            self.answers = known
+        self._answers: Answers = known or {}
 
     @property
     def is_here(self) -> bool:
@@ -79,14 +76,14 @@ class CodeFile:
 
     def _ask(self, asked: str, find: Callable[[Source], Any]) -> Any:
         self._open()
-        if asked in self.answers:
-            return self.answers[asked]
+        if asked in self._answers:
+            return self._answers[asked]
         if self._source is None:
             self._read()  # perhaps with other content than its stat stood for
         if self._source is None:
             return None
         answer = find(self._source)
-        self._look.cache.keep(self.answers, asked, answer)
+        self._look.cache.keep(self._answers, asked, answer)
         return answer
 
     def _open(self) -> None:
@@ -104,7 +101,7 @@ class CodeFile:
         else:
             self._source = Source(self.path, data)
             name = self.path.rpartition("/")[2]  # its ending says how it is read
-            self.answers = self._look.cache.learn(self.path, found, f"{blob_id(data)}/{name}")
+            self._answers = self._look.cache.learn(self.path, found, f"{blob_id(data)}/{name}")
 
 
 class Look:
