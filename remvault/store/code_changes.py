@@ -9,7 +9,7 @@ Only git's blobs are read, never a file of the work tree, and of a changed file 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -17,6 +17,7 @@ from typing import Literal
 
 from remvault.domain.anchors import Place, parse_place
 from remvault.domain.memory import Anchor
+from remvault.errors import GitError
 from remvault.store.code_source import Source
 from remvault.store.work_tree import WorkTree, head, run_git
 
@@ -60,6 +61,7 @@ class CodeChanges:
         # Git gives a hook a path from the top of the work tree.
         self._extra = {} if index_file is None else {"GIT_INDEX_FILE": os.path.join(tree.root, index_file)}  # noqa: PTH118
         self._sources: dict[tuple[str, str], Source] = {}
+        self._data: dict[str, bytes] = {}
 
     @cached_property
     def files(self) -> tuple[ChangedFile, ...]:
@@ -75,22 +77,27 @@ class CodeChanges:
         """Every path that is changed, added, renamed from or to, or taken away."""
         return frozenset(path for file in self.files for path in (file.old, file.new) if path is not None)
 
-    def effect(self, anchor: Anchor) -> Effect | None:
-        """What the commit does to one anchor; None when what it points at stays, or its digest is the new one already.
+    def effects(self, anchors: Sequence[Anchor]) -> list[Effect | None]:
+        """What the commit does to each anchor, in the same order.
+
+        None where what it points at stays, or its digest is the new one already.
 
         Raises:
             GitError: a blob cannot be read.
         """
-        try:
-            place = parse_place(anchor.at)
-        except ValueError:
-            return None
-        file = self._file_of(place.path)
-        before = None if file is None else self._before(file)
+        places = [_place(anchor) for anchor in anchors]
+        files = [None if place is None else self._file_of(place.path) for place in places]
+        self._fetch(file for file in files if file is not None)
+        return [
+            None if place is None or file is None else self._effect(anchor, place, file)
+            for anchor, place, file in zip(anchors, places, files, strict=True)
+        ]
+
+    def _effect(self, anchor: Anchor, place: Place, file: ChangedFile) -> Effect | None:
+        before, after = self._before(file), self._after(file)
         was = None if before is None else before.find(place)
-        if file is None or was is None:
-            return None  # it stays as it is, was broken before, or nobody can tell
-        after = self._after(file)
+        if was is None:
+            return None  # it was broken before, or nobody can tell
         now = None if after is None else after.find(place)
         what, fragment = _called(place), anchor.at.removeprefix(place.path)
         if now is not None and now.digest == was.digest:
@@ -117,13 +124,13 @@ class CodeChanges:
         """Where else the commit has the same symbol: changed files of the same kind that hold its name."""
         assert place.symbol is not None
         name, suffix = place.symbol.rpartition(".")[2].encode(), PurePosixPath(place.path).suffix
+        files = [one for one in self.files if one.new is not None and PurePosixPath(one.new).suffix == suffix]
+        self._fetch(files)
         homes = []
-        for file in self.files:
-            if file is left or file.new is None or PurePosixPath(file.new).suffix != suffix:
-                continue
-            after = self._after(file)
+        for file in files:
+            after = None if file is left else self._after(file)
             found = after.find(place) if after is not None and name in after.data else None
-            if found is not None and found.digest == digest:
+            if found is not None and found.digest == digest and file.new is not None:
                 homes.append(file.new)
         return homes
 
@@ -142,9 +149,33 @@ class CodeChanges:
         if path is None or blob is None:
             return None
         if (path, blob) not in self._sources:
-            done = run_git(self.tree.root, ["cat-file", "blob", blob], self._environ)
-            self._sources[path, blob] = Source(path, done.stdout)
+            self._sources[path, blob] = Source(path, self._data[blob])
         return self._sources[path, blob]
+
+    def _fetch(self, files: Iterable[ChangedFile]) -> None:
+        """Read both versions of files, all by one process of git."""
+        wanted = {blob for file in files for blob in (file.old_blob, file.new_blob) if blob} - self._data.keys()
+        if not wanted:
+            return
+        names = sorted(wanted)
+        asked = "".join(f"{name}\n" for name in names).encode()
+        output = run_git(self.tree.root, ["cat-file", "--batch"], self._environ, stdin=asked).stdout
+        at = 0
+        for name in names:
+            line, _, _ = output[at : at + 200].partition(b"\n")
+            facts = line.split(b" ")
+            if len(facts) != 3:
+                raise GitError(f"git has no content of {name}", hint="run 'git fsck'")
+            start = at + len(line) + 1
+            at = start + int(facts[2]) + 1
+            self._data[name] = output[start : at - 1]
+
+
+def _place(anchor: Anchor) -> Place | None:
+    try:
+        return parse_place(anchor.at)
+    except ValueError:
+        return None
 
 
 def _called(place: Place) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,16 +56,17 @@ def touched_memories(vault: OpenVault, changes: CodeChanges) -> Report:
     if severity == "off" or vault.anchors.tree != changes.tree or not changes.files:
         return Report((), 0)
     view = vault.view()
-    rows = [row for row in view.snapshot.anchored_rows() if view.accepts(row, _IN_FORCE, only_valid=True)]
+    rows = [
+        row
+        for row in view.snapshot.anchored_rows()
+        if view.accepts(row, _IN_FORCE, only_valid=True) and not vault.anchors.why_not(row.owner)
+    ]
+    effects = iter(changes.effects([anchor for row in rows for anchor in row.anchors]))
     found: list[Problem] = []
-    asked = 0
     for row in rows:
-        if vault.anchors.why_not(row.owner):
-            continue
-        asked += 1
-        effects = [effect for anchor in row.anchors if (effect := changes.effect(anchor)) is not None]
-        found += _told(row, effects, severity)
-    return Report(tuple(sorted(with_severities(found, vault.settings.rules), key=Problem.sort_key)), asked)
+        touched = [effect for effect in islice(effects, len(row.anchors)) if effect is not None]
+        found += _told(row, touched, severity)
+    return Report(tuple(sorted(with_severities(found, vault.settings.rules), key=Problem.sort_key)), len(rows))
 
 
 def vaults_of(tree: WorkTree, environ: Mapping[str, str]) -> Iterator[OpenVault]:

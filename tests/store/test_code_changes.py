@@ -56,7 +56,8 @@ class Repo:
         return CodeChanges(tree, os.environ)
 
     def effect(self, at: str, digest: str | None = None) -> Effect | None:
-        return self.changes.effect(Anchor(at=at, digest=digest))
+        (effect,) = self.changes.effects([Anchor(at=at, digest=digest)])
+        return effect
 
 
 @pytest.fixture
@@ -186,8 +187,8 @@ def test_each_version_of_a_file_is_parsed_once(code: Repo, monkeypatch: pytest.M
     code.stage("src/store.py", STORE.replace("card.take(amount)", "0").replace("def close", "def shut"))
     changes = code.changes
 
-    for symbol in ("charge", "Store.close", "Store", "Store.with_lock"):
-        changes.effect(Anchor(at=f"src/store.py#{symbol}"))
+    for symbols in (("charge", "Store.close"), ("Store", "Store.with_lock")):
+        changes.effects([Anchor(at=f"src/store.py#{symbol}") for symbol in symbols])
 
     assert parsed == {"src/store.py": 2}  # the new files do not hold the name that went
 
