@@ -85,6 +85,18 @@ def snapshot_of(
     return Snapshot(task.of_still(still), lambda reason, attempt: task.of_still(still, alone=True))
 
 
+def is_being_written(state: State) -> bool:
+    """Whether another process is writing the index this very moment; raises OSError."""
+    from remvault.store.state import hold_alone
+
+    if not (state.caches / _LOCK_FILE).exists():
+        return False
+    free = hold_alone(state.caches / _LOCK_FILE)
+    if free is not None:
+        free()
+    return free is None
+
+
 def flavour(analyzer: Analyzer, *, is_embedded: bool) -> str:
     """Everything that decides what the same note is indexed as; an index of another flavour is no use."""
     return f"{SCHEMA_VERSION}/{analyzer.signature}/{'embedded' if is_embedded else 'standalone'}"

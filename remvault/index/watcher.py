@@ -42,9 +42,9 @@ from remvault.store.trees import DirectoryTree, FileStat
 
 # A save in two parts is one change when the second part follows within this; a burst that does not end is cut.
 QUIET_S, LONGEST_S = 0.35, 2.0
-# Between two beats; two that are not heard mean that we are deaf.
+# Between two beats; two in a row that are not heard mean that we are deaf.
 TICK_S = 2.0
-_MISSED_TICKS = 2
+_MISSED_TICKS = 1
 # Looking may take this share of one core.
 _LOOKING_SHARE = 0.01
 _SHORTEST_LOOK_S = 2.0
@@ -147,8 +147,10 @@ class FolderWatcher:
             OSError: the root is not there.
         """
         identity, old = _identity(self.root), self._observer
-        self._observer, why = None, "no events arrive here" if self._times_deaf > 1 else None
-        if why is None:
+        self._observer, why = None, None
+        if self._times_deaf > 1:
+            self._times_deaf, why = 0, "no events arrive here"
+        else:
             try:
                 self._observer = self._listen()
             except OSError as err:
@@ -162,10 +164,10 @@ class FolderWatcher:
 
     def close(self) -> None:
         """Stop watching."""
-        logging.getLogger("watchdog").removeHandler(self._complaints)
         if self._observer is not None:
             _stop(self._observer)
         self._observer = None
+        logging.getLogger("watchdog").removeHandler(self._complaints)
 
     def wake(self) -> None:
         """End a `wait`, or the next one; from any thread or a signal handler."""
@@ -240,8 +242,9 @@ class FolderWatcher:
 
     def _hear_event(self, event: FileSystemEvent) -> None:
         paths = [os.fsdecode(path) for path in (event.src_path, event.dest_path) if path]
+        self._beats_missed = 0  # in a long queue the pulse may be far behind
         if os.fspath(self._pulse) in paths:
-            self._beats_missed = self._times_deaf = 0
+            self._times_deaf = 0
             return
         names = [os.path.basename(path) for path in paths]  # noqa: PTH119 (called for every event)
         is_folder = ".git" in names or (event.is_directory and not all(name.startswith(".") for name in names))

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from remvault.domain.hostile_text import one_line
 from remvault.surfaces.cli import text
 from remvault.surfaces.cli.invocation import Json, of
 
@@ -24,7 +25,12 @@ def verb(
     if once:
         swept = watch_once(vault)
         run.tell(swept.notices)
-        run.screen.answer(swept.answer(), lambda: f"{text.count(swept.notes, 'note')} looked at")
+        if swept.settled.why_held is not None:
+            run.screen.say(f"not committed: {swept.settled.why_held}")
+        lines = [
+            f"committed {one_line(path) or 'what waited'}  {commit[:10]}" for path, commit in swept.settled.commits
+        ]
+        run.screen.answer(swept.answer(), lambda: "\n".join([*lines, f"{text.count(swept.notes, 'note')} looked at"]))
         return
     watching = Watching(vault, run.screen.detail)
     caught: list[int] = []
@@ -37,9 +43,8 @@ def verb(
 
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # as with nohup
             signal.signal(number, stop)
-    run.screen.say(f"watching {vault.root}; end with Ctrl-C")
     watching.run()
     if signal.SIGINT in caught:
         raise KeyboardInterrupt
