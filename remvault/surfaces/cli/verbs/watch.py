@@ -15,6 +15,9 @@ from remvault.surfaces.cli.invocation import Json, of
 def verb(
     ctx: typer.Context,
     once: Annotated[bool, typer.Option("--once", help="Look once, say what was done, and end")] = False,
+    print_service: Annotated[
+        bool, typer.Option("--print-service", help="Print a service that watches this vault whenever you are logged in")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Keep the index in step with the files until stopped; every other verb works without it."""
@@ -22,6 +25,12 @@ def verb(
 
     run = of(ctx)
     vault = run.open(as_json)
+    if print_service:
+        from remvault.surfaces.services import service_text
+
+        service = service_text(vault)
+        run.screen.answer({"service": service}, lambda: service)
+        return
     if once:
         swept = watch_once(vault)
         run.tell(swept.notices)
