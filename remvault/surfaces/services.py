@@ -16,9 +16,7 @@ from remvault.errors import UserError
 from remvault.surfaces.app import OpenVault
 
 # Without a name from the vault: a comment must not hold two dashes in a row.
-_AGENT_HELP = (
-    "<!-- Save in ~/Library/LaunchAgents as the label below and .plist, then run launchctl load on that file -->"
-)
+_AGENT_HELP = "<!-- Save in ~/Library/LaunchAgents, named as the label and .plist, then: launchctl load FILE -->"
 
 
 class NoServiceKind(UserError):
@@ -78,7 +76,10 @@ def _agent(command: Sequence[str], label: str, root: Path) -> str:
         "KeepAlive": {"SuccessfulExit": False},
         "ProcessType": "Background",
     }
-    head, _, body = plistlib.dumps(values, sort_keys=False).decode("utf-8").partition("\n")
+    try:
+        head, _, body = plistlib.dumps(values, sort_keys=False).decode("utf-8").partition("\n")
+    except ValueError as err:
+        raise UserError(f"launchd cannot be told of the path {root}: {err}", hint="rename the folder") from err
     return f"{head}\n{_AGENT_HELP}\n{body}"
 
 
