@@ -13,6 +13,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from remvault.store.languages import language_of
 from remvault.store.syntax import NAME, STATEMENT_END, Tokens, tokens_of
@@ -20,7 +21,7 @@ from remvault.store.syntax import NAME, STATEMENT_END, Tokens, tokens_of
 RECIPES = frozenset({"t1", "w1", "c1"})
 MAX_PARSED_BYTES = 1024 * 1024
 _OWN_NAME, _LOOSE = b"\n@", b"\n|"
-_MAX_WINDOWS = 100_000  # runs of lines looked at for one that moved
+_MAX_STEPS = 400_000  # lines added to runs in the search for one that moved: about a second
 _SEPARATOR = b"\0"
 _BOM = b"\xef\xbb\xbf"
 
@@ -102,19 +103,24 @@ def find_range(path: str, data: bytes, digest: str, near: tuple[int, int]) -> tu
     if by_line is None:
         return None
     recipe, rows = by_line
-    filled = [number for number, row in enumerate(rows, 1) if row]
+    wanted = digest.removeprefix(f"{recipe}:")
+    joined = [_joined(row) for row in rows]
+    filled = [number for number, row in enumerate(joined, 1) if row[1]]
     longest = 2 * (near[1] - near[0] + 1) + 8
-    starts = sorted(filled, key=lambda number: abs(number - near[0]))
-    left = _MAX_WINDOWS
-    for start in starts:
-        held: list[bytes] = []
+    left = _MAX_STEPS
+    for start in sorted(filled, key=lambda number: abs(number - near[0])):
+        hasher, implied = hashlib.sha256(), b""
         for end in range(start, min(start + longest, len(rows) + 1)):
-            row, left = rows[end - 1], left - 1
-            if not row:
+            before, text, behind = joined[end - 1]
+            if not text:
+                implied += before
                 continue
-            held += row
-            if _digest(recipe, _trimmed(held)) == digest:
+            # Digests grow line by line; what is only implied counts when something follows.
+            hasher.update(text if end == start else implied + before + text)
+            implied = behind + _SEPARATOR
+            if hasher.copy().hexdigest()[:32] == wanted:
                 return start, end
+        left -= longest
         if left <= 0:
             return None
     return None
@@ -159,6 +165,7 @@ class _Hasher:
         return fixed
 
 
+@lru_cache(maxsize=1)  # the ranges of one file are asked for one after the other
 def _by_line(path: str, data: bytes) -> tuple[str, list[list[bytes]]] | None:
     """Recipe, and the tokens of each line; None for what has no lines."""
     if b"\0" in data or len(data) > MAX_PARSED_BYTES:
@@ -176,6 +183,15 @@ def _by_line(path: str, data: bytes) -> tuple[str, list[list[bytes]]] | None:
         last = first or last
         rows[min(last, count) - 1].append(text)
     return "t1", rows
+
+
+def _joined(row: Sequence[bytes]) -> tuple[bytes, bytes, bytes]:
+    """A line's tokens as digests take them: what is implied in front with its separators, the rest, implied behind."""
+    core = _trimmed(row)
+    start = next((at for at, token in enumerate(row) if not token.startswith(b"\n")), len(row))
+    before = b"".join(token + _SEPARATOR for token in row[:start])
+    behind = b"".join(_SEPARATOR + token for token in row[start + len(core) :])
+    return before, _SEPARATOR.join(core), behind
 
 
 def _trimmed(held: Sequence[bytes]) -> Sequence[bytes]:
