@@ -10,7 +10,7 @@ the body is the same text. Otherwise nothing is returned and `EditRefused` says 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -119,6 +119,58 @@ def remove_item(text: str, key: str, matches: Callable[[Any], bool]) -> str:
         start, end = cut(source, nodes, first, last)
         source = source[:start] + source[end:]
     return _verified(parts, block, source, key, kept)
+
+
+def change_item(text: str, key: str, number: int, fields: Mapping[str, str]) -> str:
+    """Give keys of one item of a list new values, each in its place; a key that is missing goes behind the others.
+
+    An item that is mere text becomes a mapping with `fields` alone.
+
+    Args:
+        number: which item of the list, from 0.
+
+    Raises:
+        EditRefused: as `set_key`, and where the item is written in a way that holds no new value in place.
+    """
+    parts, block = _open(text, key)
+    node = block.entries[key].node
+    if not isinstance(node.value, list):
+        raise EditRefused(f"{key} is not a list")
+    item, expected = node.value[number], node.plain_value()
+    expected[number] = {**(expected[number] if isinstance(item.value, dict) else {}), **fields}
+    source = parts.block
+    newline = _newline_before(source, _line_end(source, item.end), parts.opening)
+    for start, end, new in sorted(_item_changes(source, item, fields, node.style, newline), reverse=True):
+        source = source[:start] + new + source[end:]
+    return _verified(parts, block, source, key, expected)
+
+
+def _item_changes(
+    source: str, item: Node, fields: Mapping[str, str], style: str, newline: str
+) -> Iterator[tuple[int, int, str]]:
+    """What to write where, as (start, end, text), for `change_item`."""
+    in_flow = style == "flow" or item.style == "flow"
+    known = item.value if isinstance(item.value, dict) else {}
+    if not known and in_flow:
+        yield item.start, item.end, inline(fields, in_flow=True)
+        return
+    if not known:
+        (name, first), *rest = fields.items()
+        fields = dict(rest)
+        yield item.start, item.end, f"{name}: {inline(first)}"
+    for name, value in fields.items():
+        if name in known:
+            node = known[name]
+            lead = " " if node.start == node.end and not source[node.start - 1].isspace() else ""
+            yield node.start, node.end, lead + inline(value, quote=node.style == '"', in_flow=in_flow)
+    missing = {name: value for name, value in fields.items() if name not in known}
+    if in_flow:
+        end = max(node.end for node in known.values())
+        yield end, end, "".join(f", {name}: {inline(value, in_flow=True)}" for name, value in missing.items())
+    else:
+        end = _line_end(source, item.end)
+        indent = " " * (item.start - source.rfind("\n", 0, item.start) - 1)
+        yield end, end, "".join(entry_text(name, value, indent, newline) for name, value in missing.items())
 
 
 def _runs(numbers: Sequence[int]) -> list[tuple[int, int]]:

@@ -34,6 +34,7 @@ class Scope:
     fault: Callable[[str], str | None] = lambda scope_id: None  # why a text is no id, see `scope_id_fault`
     is_nested: bool = False  # ids are paths themselves (`host/owner/name`) and become nested folders
     has_home: bool = False  # a note without id belongs to an embedded vault's own work tree
+    has_code: bool = True  # what it holds is of one work tree's files, so that a path means one of them
 
 
 class ScopeTable(Sequence[str]):
@@ -76,9 +77,9 @@ SCOPES = ScopeTable(
         Scope("workspace", "it is made by the first memory written for this work tree", has_home=True),
         Scope("project", "run 'remvault context set project ID'", _project_fault),
         Scope("repository", "it follows the remote: run 'git remote add origin URL'", is_nested=True),
-        Scope("team", 'write team = "ID" below [context] in your own settings file'),
-        Scope("organization", 'write organization = "ID" below [context] in your own settings file'),
-        Scope(GLOBAL, "it has no id and is always open"),
+        Scope("team", 'write team = "ID" below [context] in your own settings file', has_code=False),
+        Scope("organization", 'write organization = "ID" below [context] in your own settings file', has_code=False),
+        Scope(GLOBAL, "it has no id and is always open", has_code=False),
     )
 )
 
@@ -86,6 +87,11 @@ SCOPES = ScopeTable(
 def breadth(scope: str) -> int:
     """Rank a known scope, 0 for the narrowest; raises ValueError for an unknown one."""
     return SCOPES.index(scope)
+
+
+def has_code(scope: str | None) -> bool:
+    """Say whether memories of a scope may point into code; of a scope nobody can read nothing is held against it."""
+    return scope is None or scope not in SCOPES or SCOPES.row(scope).has_code
 
 
 def scope_id_fault(scope: str, scope_id: str) -> str | None:

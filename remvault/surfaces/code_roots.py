@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from remvault.domain.anchors import NoCode, Reading
 from remvault.domain.memory import Anchor
+from remvault.domain.scope import has_code
 from remvault.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from remvault.store.work_tree import WorkTree
     from remvault.surfaces.app import OpenVault
 
-# What these scopes hold is true of many repositories, so no path means one file.
-WITHOUT_CODE = frozenset({"global", "team", "organization"})
 _NOT_HERE = "the code is not at hand here"
 
 
@@ -103,7 +102,7 @@ class CodeRoots:
         scope = (owner or "").partition(":")[0]
         if owner is None:
             return "the memory has no clear owner, so no code is its own"
-        if scope in WITHOUT_CODE:
+        if not has_code(scope):
             return f"{scope} memories have no code"
         if self.tree is None or not (self._opened.is_embedded or owner in self._owners):
             return _NOT_HERE
