@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from remvault.retrieval.surfacing import Surfaced as Surfaced
     from remvault.store.correcting import Cleared as Cleared
     from remvault.store.undoing import Undone as Undone
-    from remvault.store.vault import Written as Written
+    from remvault.store.written import Written as Written
     from remvault.surfaces.app import OpenVault as OpenVault
     from remvault.surfaces.app import open_vault as open_vault
     from remvault.surfaces.auditing import blame as blame

@@ -19,7 +19,8 @@ from remvault.domain.note import Note
 from remvault.domain.yaml_values import Value
 from remvault.store.ledger import FileChange, Outcome
 from remvault.store.note_paths import is_local_only
-from remvault.store.vault import Act, Vault, Written, outcome_answer, text_of
+from remvault.store.vault import Vault, text_of
+from remvault.store.written import Act, Written, outcome_answer
 
 _Edit = Callable[[str, Memory], str]  # the note's text and what it says: the text after
 

@@ -20,7 +20,7 @@ from remvault.store.ledger import FileChange, Ledger, Outcome
 from remvault.store.note_paths import is_note_name, is_note_path
 from remvault.store.repository import CommitFacts, GitRepository, RevisionNotFound
 from remvault.store.trees import DirectoryTree, NoteMissing
-from remvault.store.vault import Act, outcome_answer
+from remvault.store.written import Act, outcome_answer
 
 # What is no change of memories: it is never what "the last change" means. An undo is undone only when it is named.
 _NOT_CHANGES = frozenset({"init", "upgrade", "handoff", "undo"})

@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from remvault.store.ledger import Ledger
     from remvault.store.repository import GitRepository
     from remvault.store.trees import CommitTree
-    from remvault.store.vault import Act, Vault
+    from remvault.store.vault import Vault
     from remvault.store.witness import Witness
+    from remvault.store.written import Act
     from remvault.surfaces.code_roots import CodeRoots
 
 Progress = Callable[[int, int], None]
@@ -334,7 +335,7 @@ class OpenVault:
 
     def act(self, *, reason: str | None = None, dry_run: bool = False) -> Act:
         """Who writes, when and why."""
-        from remvault.store.vault import Act
+        from remvault.store.written import Act
 
         return Act(self.author, self.surroundings.now(), reason, dry_run)
 

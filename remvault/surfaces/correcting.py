@@ -21,7 +21,7 @@ from remvault.retrieval.lifecycle import Stage, stage_of
 from remvault.retrieval.lookup import MemoryNotFound
 from remvault.store import correcting
 from remvault.store.correcting import Cleared
-from remvault.store.vault import Written
+from remvault.store.written import Written
 from remvault.surfaces.addressing import heads, own_private_notes, persons_only, private_note, rests, seen_ids
 from remvault.surfaces.app import OpenVault
 

@@ -18,7 +18,7 @@ from remvault.retrieval.view import View, last_known
 
 if TYPE_CHECKING:
     from remvault.index.rows import NoteRow
-    from remvault.store.vault import Written
+    from remvault.store.written import Written
     from remvault.surfaces.app import OpenVault
 
 

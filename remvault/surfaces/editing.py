@@ -15,8 +15,8 @@ from typing import Any
 from remvault.domain.frontmatter import split
 from remvault.errors import RemvaultError, UserError
 from remvault.resources import template
-from remvault.store.vault import Written
 from remvault.store.work_tree import child_environment
+from remvault.store.written import Written
 from remvault.surfaces import writing
 from remvault.surfaces.addressing import address
 from remvault.surfaces.app import OpenVault

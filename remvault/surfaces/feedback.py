@@ -17,7 +17,7 @@ from remvault.store.feedback import KIND
 from remvault.store.ledger import FileChange
 from remvault.store.ledger_lines import line_path, to_line
 from remvault.store.state import machine_id
-from remvault.store.vault import Act, Written
+from remvault.store.written import Act, Written
 from remvault.surfaces.exposing import record_recall
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from remvault.surfaces.exposing import record_exposures, record_found
 from remvault.surfaces.listed import Listed, ProviderRefused, listed_providers, others
 
 if TYPE_CHECKING:
-    from remvault.store.vault import Written
+    from remvault.store.written import Written
 
 # A provider that says nothing for so long is left out of the answer. Building the index of a new vault of ten thousand
 # notes takes about as long; one that needs more is told to be indexed once by hand.

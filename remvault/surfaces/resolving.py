@@ -20,7 +20,7 @@ from remvault.errors import UserError
 from remvault.store.ledger import FileChange
 from remvault.store.ledger_lines import line_path, to_line
 from remvault.store.state import machine_id
-from remvault.store.vault import Act, Written
+from remvault.store.written import Act, Written
 from remvault.surfaces.past import RESOLUTIONS
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from remvault.domain.scope import GLOBAL, SCOPES, owner_key, scope_id_fault
 from remvault.domain.yaml_values import Value
 from remvault.errors import UsageError, UserError
 from remvault.store.layout import folder_for
-from remvault.store.vault import Act, Written
 from remvault.store.work_tree import find_work_tree
+from remvault.store.written import Act, Written
 from remvault.surfaces.addressing import address, heads, own_private_notes, persons_only, rests
 from remvault.surfaces.app import OpenVault
 

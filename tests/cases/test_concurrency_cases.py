@@ -18,7 +18,8 @@ from remvault.domain.draft import Draft
 from remvault.domain.note import parse_note
 from remvault.errors import ConflictError
 from remvault.store.files import FileChanged
-from remvault.store.vault import Act, Vault
+from remvault.store.vault import Vault
+from remvault.store.written import Act
 from remvault.surfaces.editing import edit_in_editor
 from tests.vaults import git, note_text
 

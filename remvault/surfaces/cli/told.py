@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from remvault.domain.hostile_text import one_line, shown
 from remvault.store.ledger import STAGED, Outcome
-from remvault.store.vault import Written
+from remvault.store.written import Written
 from remvault.surfaces.cli import text
 from remvault.surfaces.cli.screen import Screen
 

@@ -14,7 +14,7 @@ from remvault.surfaces.cli.invocation import DryRun, Json, Reason, of
 from remvault.surfaces.cli.told import tell_written
 
 if TYPE_CHECKING:
-    from remvault.store.vault import Written
+    from remvault.store.written import Written
     from remvault.surfaces.app import OpenVault
 
 
