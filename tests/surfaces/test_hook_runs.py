@@ -18,7 +18,7 @@ import pytest
 from remvault.store.hook_runs import hook_run
 from remvault.store.work_tree import find_work_tree
 from tests.surfaces.conftest import ROOT, Cli
-from tests.vaults import git
+from tests.vaults import git, note_text
 
 DEADLINE_S = 30.0
 SLOW = "{id: slow, name: slow, entry: sh SLOW, language: system, always_run: true, pass_filenames: false}"
@@ -178,3 +178,35 @@ def test_r35_pressing_ctrl_c_loses_nothing_either(desk: Desk, cli: Cli, way: str
     assert "By hand." in desk.notes[second].read_text()
     assert git(desk.root, "rev-parse", "HEAD~2") == before  # the person's version of it, and ours
     desk.until(lambda: desk.run() is None)
+
+
+@pytest.mark.parametrize("is_stopped", [False, True], ids=["to its end", "Ctrl-C"])
+def test_r35_the_watcher_commits_no_edits_while_hooks_run_and_all_of_them_afterwards(
+    desk: Desk, cli: Cli, home: Path, is_stopped: bool
+) -> None:
+    around(desk, cli)
+    settings = home / "config" / "remvault" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("[watch]\ncommit = true\nquiet-seconds = 2\n")
+    watcher = desk.remvault("watch")
+    desk.until(lambda: answer(desk.remvault("status", "--json"))["watcher"]["alive"], watcher)
+    first, second = desk.notes.values()
+
+    commit = desk.commit_until_slow()
+    before = git(desk.root, "rev-parse", "HEAD")
+    third = first.with_name("third.md")
+    third.write_text(note_text("Third", id="m-third"))  # by hand, in an editor that knows of nothing
+    with pytest.raises(subprocess.TimeoutExpired):
+        commit.wait(timeout=3.5)  # by now the edit is quiet
+    assert git(desk.root, "rev-parse", "HEAD") == before
+    if is_stopped:
+        os.killpg(commit.pid, signal.SIGINT)
+    else:
+        desk.release()
+
+    assert (commit.wait(timeout=DEADLINE_S) == 0) is not is_stopped
+    desk.until(lambda: git(desk.root, "status", "--porcelain", "--", "global") == "", watcher)
+    assert "By hand." in first.read_text()
+    assert "By hand." in second.read_text()
+    ops = git(desk.root, "log", "--format=%(trailers:key=Remvault-Op,valueonly,separator=%x2C)", f"{before.strip()}..")
+    assert ops.split() == ["edit"] * 3
