@@ -7,7 +7,7 @@ Leaves alone: whether an anchor drifted at all (anchor_states), how the answer i
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -24,6 +24,7 @@ MAX_COMMITS, MAX_DIFF_LINES = 20, 40
 _MAX_STEPS = 200  # commits of the file that are looked at
 _MAX_BYTES = 16 * 1024 * 1024  # of all its versions
 _MAX_COMPARED, _MAX_LINE = 2_000, 200  # lines of one side; characters of a line that are shown
+_MAX_SOURCES = 32  # versions of files that are kept parsed
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +47,25 @@ class ChangesSince:
 
 
 class ChangeSearch:
-    """The history of anchors in one work tree."""
+    """The history of anchors in one work tree. Cheapest when anchors into one file are asked one after the other."""
 
     def __init__(self, root: CodeRoot, history: CodeHistory, cache: AnchorCache) -> None:
         self._root, self._history, self._cache = root, history, cache
+        self._known: dict[str, str | None] = {}  # commits as notes name them: full ids
+        self._sources: dict[tuple[str, str], Source | None] = {}  # by path and blob, the latest last
+        self._last_steps: tuple[tuple[str, str], list[Step] | None] | None = None  # of one file since one commit
 
     def commits(self, anchor: Anchor, reading: Reading) -> tuple[CodeCommit, ...] | None:
         """Every commit that changed what the anchor points at, newest first; None when nobody can tell."""
-        places, since = _places(anchor, reading), self._since(anchor)
-        tip = self._history.head
-        if places is None or since is None or tip is None:
+        places, tip = _places(anchor, reading), self._history.head
+        if places is None or anchor.commit is None or tip is None:
             return None
-        asked = f"changes {since} {tip} {places[1].path} {anchor.at} {anchor.digest}"
+        # Named as in the note: what is known needs no git at all.
+        asked = f"changes {anchor.commit} {tip} {places[1].path} {anchor.at} {anchor.digest}"
         kept = self._cache.fact(asked)
         if kept is None:
-            kept = self._find(places, since, anchor)
+            since = self._since(anchor)
+            kept = None if since is None else self._find(places, since, anchor)
             if kept is None:
                 return None
             self._cache.keep_fact(asked, kept)
@@ -74,35 +79,53 @@ class ChangeSearch:
         return ChangesSince(commits[:MAX_COMMITS], len(commits), self._diff(places, since, anchor))
 
     def _since(self, anchor: Anchor) -> str | None:
-        return self._history.known([anchor.commit]).get(anchor.commit) if anchor.commit is not None else None
+        commit = anchor.commit
+        if commit is not None and commit not in self._known:
+            self._known[commit] = self._history.known([commit]).get(commit)
+        return None if commit is None else self._known[commit]
+
+    def _steps(self, since: str, path: str) -> list[Step] | None:
+        if self._last_steps is None or self._last_steps[0] != (since, path):
+            self._last_steps = (since, path), self._history.steps(since, path, limit=_MAX_STEPS)
+        return self._last_steps[1]
+
+    def _read(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Source]:
+        """The versions of files by path and blob, as `CodeHistory.blobs` names it; those that cannot be had are left
+        out."""
+        missing = [one for one in wanted if one not in self._sources]
+        data = self._history.blobs([blob for _, blob in missing], max_bytes=_MAX_BYTES) if missing else {}
+        for path, blob in missing:
+            self._sources[path, blob] = Source(path, data[blob]) if blob in data else None
+        found = {one: source for one in wanted if (source := self._sources[one]) is not None}
+        for old in list(self._sources)[: max(0, len(self._sources) - _MAX_SOURCES)]:
+            del self._sources[old]
+        return found
 
     def _find(self, places: tuple[Place, Place], since: str, anchor: Anchor) -> list[list[str]] | None:
-        steps = self._history.steps(since, places[1].path, limit=_MAX_STEPS)
+        steps = self._steps(since, places[1].path)
         if steps is None:
             return None
-        blobs = self._blobs(steps)
+        sources = self._read(_versions(steps))
         found = []
         for step in steps:
-            versions = [self._version(step, blob, blobs, places, anchor) for blob in (step.old_blob, step.new_blob)]
+            versions = [
+                self._version(blob, sources.get((step.path, blob or "")), places, anchor)
+                for blob in (step.old_blob, step.new_blob)
+            ]
             if versions[0] != versions[1]:
                 found.append([step.commit, step.time.isoformat(), step.author, step.subject])
         return found
 
-    def _blobs(self, steps: Sequence[Step]) -> Mapping[str, bytes]:
-        names = [blob for step in steps for blob in (step.new_blob, step.old_blob) if blob is not None]
-        return self._history.blobs(names, max_bytes=_MAX_BYTES)
-
     def _version(
-        self, step: Step, blob: str | None, blobs: Mapping[str, bytes], places: tuple[Place, Place], anchor: Anchor
+        self, blob: str | None, source: Source | None, places: tuple[Place, Place], anchor: Anchor
     ) -> str | None:
         """The digest of the anchor's code in one version of its file; None when it is not in there."""
-        if blob is None or blob not in blobs:
+        if source is None:
             return None
-        source = Source(step.path, blobs[blob])
         then, _ = places
         if then.lines is not None:  # the lines of other versions are others, so only this code is told from any other
             return anchor.digest if anchor.digest and source.lines_of(anchor.digest, then.lines) else None
-        answers = self._cache.of_content(f"{blob}/{step.path.rpartition('/')[2]}")
+        answers = self._cache.of_content(f"{blob}/{source.path.rpartition('/')[2]}")
         if key_of(then) not in answers:
             found = source.find(then)
             self._cache.keep(answers, key_of(then), None if found is None else found.digest)
@@ -128,18 +151,21 @@ class ChangeSearch:
     def _then(self, places: tuple[Place, Place], since: str, anchor: Anchor) -> Source | None:
         """The version of the file that the digest was taken of, else that of the anchor's commit."""
         before, after = places
-        first = f"{since}:{before.path}"
-        found = self._history.blobs([first], max_bytes=_MAX_BYTES)
-        then = Source(before.path, found[first]) if first in found else None
+        first = (before.path, f"{since}:{before.path}")
+        then = self._read([first]).get(first)
         if then is None or _digest(then, before, anchor) == anchor.digest:
             return then
         # It was taken of a work tree that was committed later.
-        steps = self._history.steps(since, after.path, limit=_MAX_STEPS) or []
-        for blob in self._blobs(steps).values():
-            source = Source(before.path, blob)
+        for source in self._read(_versions(self._steps(since, after.path) or [])).values():
             if _digest(source, before, anchor) == anchor.digest:
                 return source
         return then
+
+
+def _versions(steps: Sequence[Step]) -> list[tuple[str, str]]:
+    """Every version of the file, newest first."""
+    found = [(step.path, blob) for step in steps for blob in (step.new_blob, step.old_blob) if blob is not None]
+    return list(dict.fromkeys(found))
 
 
 def _places(anchor: Anchor, reading: Reading) -> tuple[Place, Place] | None:
