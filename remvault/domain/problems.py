@@ -79,7 +79,8 @@ RULES: dict[str, Rule] = {
             "RV105",
             "error",
             "duplicate id",
-            "Two notes with one id cannot be told apart by links; one is usually a copy.",
+            "Two notes with one id cannot be told apart by links; one is usually a copy, by hand or by a sync tool, and"
+            " is never surfaced.",
         ),
         Rule(
             "RV106",
@@ -161,6 +162,42 @@ RULES: dict[str, Rule] = {
             "error",
             "too many anchors",
             "A memory about more than a handful of places is about none of them.",
+        ),
+        Rule(
+            "RV303",
+            "error",
+            "anchor without code",
+            "What is true of many repositories has no code root: a path would mean another file for each reader.",
+        ),
+        Rule(
+            "RV304",
+            "warning",
+            "anchored code is gone",
+            "The memory is about a file or symbol that is not there any more; it is not surfaced by itself.",
+        ),
+        Rule(
+            "RV305",
+            "warning",
+            "anchored code changed",
+            "What the memory says of the code may not hold any more; only a reader of both can tell.",
+        ),
+        Rule(
+            "RV306",
+            "info",
+            "anchored code moved",
+            "The same code is elsewhere: the memory holds, only its path does not.",
+        ),
+        Rule(
+            "RV307",
+            "info",
+            "anchor without digest",
+            "Until its digest is taken, nothing tells whether the code an anchor names has changed.",
+        ),
+        Rule(
+            "RV308",
+            "info",
+            "anchor not checked",
+            "Its digest is of another recipe, or what it points at cannot be read here, so its state is not known.",
         ),
         Rule(
             "RV309",

@@ -9,7 +9,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from remvault.domain.anchors import MAX_ANCHORS, parse_place
+from remvault.domain.anchor_rules import form_problems
+from remvault.domain.anchors import MAX_ANCHORS
+from remvault.domain.copies import Claim, find_copies
 from remvault.domain.fields import FIELDS
 from remvault.domain.lineage import Lineage, Link, build_lineage
 from remvault.domain.memory import EXPLICIT_WRITE
@@ -21,16 +23,18 @@ from remvault.domain.suggestions import suggest
 NoteRule = Callable[[Note], Iterator[Problem]]
 
 
-def note_problems(note: Note, *, is_embedded: bool = True) -> list[Problem]:
+def note_problems(note: Note, *, is_embedded: bool = True, max_anchors: int = MAX_ANCHORS) -> list[Problem]:
     """Every problem of one note by itself, reading included, in report order.
 
-    A note is *valid* when none of them is an error. `is_embedded` tells whether a workspace note may lack its id.
+    A note is *valid* when none of them is an error. `is_embedded` tells whether a workspace note may lack its id;
+    `max_anchors` is the vault's own limit.
     """
     found = list(note.problems)
     if note.has_block and not any(one.code in ("RV101", "RV111") for one in note.problems):
         for rule in NOTE_RULES:
             found += rule(note)
         found += _owner(note, is_embedded=is_embedded)
+        found += form_problems(note, max_anchors=max_anchors)
     return sorted(found, key=Problem.sort_key)
 
 
@@ -46,6 +50,8 @@ class Linked:
     freshness: str | None
     status: str
     is_valid: bool
+    head_blob: str | None = None  # what HEAD holds at the path, where that is known
+    is_committed: bool = False  # and it is this very note
     key_lines: Mapping[str, int] = field(default_factory=dict)  # empty where the note is not opened
 
     def line_of(self, key: str) -> int:
@@ -53,8 +59,8 @@ class Linked:
         return self.key_lines.get(key, 1)
 
 
-def linked(note: Note) -> Linked:
-    """What the rules over the whole vault need of a parsed note."""
+def linked(note: Note, head_blob: str | None = None) -> Linked:
+    """What the rules over the whole vault need of a parsed note; `head_blob` is what HEAD holds at its path."""
     memory = note.memory
     return Linked(
         note.path,
@@ -65,6 +71,8 @@ def linked(note: Note) -> Linked:
         memory.freshness,
         memory.status,
         not has_errors(note_problems(note)),
+        head_blob,
+        head_blob == note.blob,
         note.key_lines,
     )
 
@@ -76,12 +84,28 @@ def vault_problems(notes: Sequence[Linked]) -> list[Problem]:
 
 
 def links(notes: Iterable[Linked]) -> list[Link]:
-    """What supersession needs to know of each note that has an id. Of notes with one id the first by path counts."""
-    by_id: dict[str, Link] = {}
-    for note in sorted(notes, key=lambda one: one.path):
-        if note.id is not None and note.id not in by_id:
-            by_id[note.id] = Link(note.id, note.supersedes, note.owner, note.is_valid and note.status == "active")
-    return list(by_id.values())
+    """What supersession needs to know of each note that has an id. Of notes with one id the first by path counts.
+
+    Copies count last.
+    """
+    return [
+        Link(memory_id, note.supersedes, note.owner, note.is_valid and note.status == "active")
+        for memory_id, note in _by_id(list(notes)).items()
+    ]
+
+
+def _by_id(notes: Sequence[Linked]) -> dict[str, Linked]:
+    copies = _copies(notes)
+    ordered = sorted(notes, key=lambda one: (one.path in copies, one.path), reverse=True)
+    return {note.id: note for note in ordered if note.id}
+
+
+def _copies(notes: Iterable[Linked]) -> Mapping[str, str | None]:
+    return find_copies(
+        Claim(note.path, note.id, note.owner, note.head_blob is not None, note.is_committed)
+        for note in notes
+        if note.id is not None
+    )
 
 
 def _required(note: Note) -> Iterator[Problem]:
@@ -159,43 +183,40 @@ def _near(key: str) -> str | None:
     return close if close != key else None
 
 
-def _anchors(note: Note) -> Iterator[Problem]:
-    line = note.line_of("anchors")
-    if len(note.memory.anchors) > MAX_ANCHORS:
-        message = f"{len(note.memory.anchors)} anchors, at most {MAX_ANCHORS} are kept"
-        yield problem("RV302", note.path, line, message, "anchor the few places the memory stands or falls with")
-    for anchor in note.memory.anchors:
-        try:
-            parse_place(anchor.at)
-        except ValueError as err:
-            yield problem(
-                "RV301", note.path, line, f"anchor {shown(anchor.at)}: {err}", "write path/from/the/code/root.py#symbol"
-            )
-
-
 def _local_only(note: Note) -> Iterator[Problem]:
     if note.memory.is_local_only and not note.path.startswith("private/"):
         hint = "move it to private/, which git ignores, or remove the field"
         yield problem("RV407", note.path, note.line_of("sensitivity"), "local-only note outside private/", hint)
 
 
-NOTE_RULES: tuple[NoteRule, ...] = (_required, _provenance, _temporary, _look_alikes, _anchors, _local_only)
+NOTE_RULES: tuple[NoteRule, ...] = (_required, _provenance, _temporary, _look_alikes, _local_only)
 
 
-def _duplicates(notes: Iterable[Linked]) -> Iterator[Problem]:
+def _duplicates(notes: Sequence[Linked]) -> Iterator[Problem]:
     by_id: dict[str, list[Linked]] = defaultdict(list)
     for note in notes:
         if note.id is not None:
             by_id[note.id].append(note)
+    copies = _copies(notes)
+    originals = set(copies.values())
     for memory_id, same in by_id.items():
         for note in same if len(same) > 1 else ():
+            if note.path in originals:
+                continue  # what is wrong is said of its copies
             others = ", ".join(sorted(other.path for other in same if other is not note))
+            message = f"id {memory_id!r} is also in {others}"
             hint = "give the copy another id, or remove it"
-            yield problem("RV105", note.path, note.line_of("id"), f"id {memory_id!r} is also in {others}", hint)
+            original = copies.get(note.path, "")
+            if original:
+                message = f"a copy of {original}, which has the same id: set aside, never surfaced"
+                hint = f"bring what is new in it into {original} and remove it, or give it another id"
+            elif original is None:
+                message += "; nothing tells which is the original, so none is surfaced"
+            yield problem("RV105", note.path, note.line_of("id"), message, hint)
 
 
 def _chain(notes: Sequence[Linked], lineage: Lineage) -> Iterator[Problem]:
-    by_id = {note.id: note for note in sorted(notes, key=lambda one: one.path, reverse=True) if note.id}
+    by_id = _by_id(notes)
     in_circle = {one: members for members in lineage.cycles for one in members}
     idle = set(lineage.without_effect)
     for memory_id, note in by_id.items():

@@ -57,6 +57,8 @@ class NoteRow(NamedTuple):
             self.freshness,
             self.status,
             self.is_valid,
+            self.head_blob,
+            self.is_committed,
         )
 
     @property

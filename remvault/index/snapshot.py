@@ -82,7 +82,7 @@ class Snapshot:
     def _set(self, view: View) -> None:
         self._view = view
         self._stores: list[Postings] | None = None
-        for name in ("rows", "lineage", "_live", "_dead_counts"):
+        for name in ("rows", "copies", "lineage", "_live", "_dead_counts"):
             self.__dict__.pop(name, None)
 
     @property
@@ -120,10 +120,25 @@ class Snapshot:
         entries = self._view.manifest.rows.values()
         return [as_row(entry) for entry in entries if entry.is_flawed]
 
+    @cached_property
+    def copies(self) -> Mapping[str, str | None]:
+        """The notes set aside because another has their id, by path, each with what it is a copy of; None: unclear."""
+        entries = self._view.manifest.rows.values()
+        ids = [entry.id for entry in entries if entry.id is not None]
+        if len(set(ids)) == len(ids):
+            return {}
+        from remvault.domain.copies import Claim, find_copies
+
+        twice = {one for one, count in Counter(ids).items() if count > 1}
+        rows = [as_row(entry) for entry in entries if entry.id in twice]
+        return find_copies(
+            Claim(row.path, row.id or "", row.owner, row.head_blob is not None, row.is_committed) for row in rows
+        )
+
     def related_rows(self) -> list[NoteRow]:
         """The rows of notes with relations that reach beyond themselves, by path; the others are not opened."""
-        entries = self._view.manifest.rows.values()
-        return sorted((as_row(entry) for entry in entries if entry.is_related), key=lambda row: row.path)
+        entries = [entry for entry in self._view.manifest.rows.values() if entry.is_related]
+        return sorted((as_row(one) for one in entries if one.path not in self.copies), key=lambda row: row.path)
 
     def anchored_rows(self) -> list[NoteRow]:
         """The rows of notes that point into code, by path; the others are not opened, local-only ones not told of."""
@@ -137,20 +152,21 @@ class Snapshot:
         return frozenset(row.id for row in rows if row.id is not None and row.is_local_only)
 
     def rows_of(self, ids: Collection[str]) -> list[NoteRow]:
-        """The rows of notes that have one of these ids, by path."""
-        entries = self._view.manifest.rows.values()
-        return sorted((as_row(entry) for entry in entries if entry.id in ids), key=lambda row: row.path)
+        """The rows of notes that have one of these ids, by path, copies last."""
+        rows = [as_row(entry) for entry in self._view.manifest.rows.values() if entry.id in ids]
+        return sorted(rows, key=lambda row: (row.path in self.copies, row.path))
 
     @cached_property
     def lineage(self) -> Lineage:
-        """Which memories hold in place of which. Of notes with one id the first by path counts."""
+        """Which memories hold in place of which. Of notes with one id the first by path counts, copies last."""
         entries = self._view.manifest.rows.values()
         # Few notes supersede anything; only they and what they name are read.
         named = {entry.id for entry in entries if entry.is_linked}
         for entry in [entry for entry in entries if entry.is_linked]:
             named.update(as_row(entry).supersedes)
         by_id: dict[str, Link] = {}
-        for entry in sorted((one for one in entries if one.id in named), key=lambda one: one.path):
+        ordered = [entry for entry in entries if entry.id in named]
+        for entry in sorted(ordered, key=lambda one: (one.path in self.copies, one.path)):
             if entry.id is not None and entry.id not in by_id:
                 row = as_row(entry)
                 by_id[entry.id] = Link(entry.id, row.supersedes, row.owner, row.is_valid and row.status == "active")

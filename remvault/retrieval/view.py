@@ -22,7 +22,7 @@ from remvault.index.snapshot import Snapshot
 from remvault.retrieval.anchored import labels_of
 from remvault.retrieval.conflicts import Conflicts, NoPast, Past
 from remvault.retrieval.lifecycle import Stage, stage_of
-from remvault.retrieval.lookup import find
+from remvault.retrieval.lookup import MemoryNotFound, find
 
 UNREADABLE = ""  # owner of a note whose scope or owner cannot be read, as the index keeps it
 
@@ -69,20 +69,37 @@ class View:
         return stage_of(row.status, row.freshness, row.expires, successors=successors, is_mark_idle=idle, now=self.now)
 
     def accepts(self, row: NoteRow, stages: Collection[Stage], *, only_valid: bool) -> bool:
-        """Whether a note may be an answer: visible, in one of the stages, and valid where that is asked."""
-        return self.sees(row) and (row.is_valid or not only_valid) and self.stage(row) in stages
+        """Whether a note may be an answer: visible, no copy, in one of the stages, and valid where that is asked."""
+        if row.path in self.snapshot.copies or not self.sees(row):
+            return False
+        return (row.is_valid or not only_valid) and self.stage(row) in stages
 
     def filter(self, stages: Collection[Stage], *, only_valid: bool) -> Callable[[NoteRow], bool]:
         """`accepts` as a predicate."""
         return lambda row: self.accepts(row, stages, only_valid=only_valid)
 
     def visible(self) -> Iterable[NoteRow]:
-        """Every note this context may know of, by path."""
-        return (row for _, row in sorted(self.snapshot.rows.items()) if self.sees(row))
+        """Every note this context may know of, by path; copies are set aside."""
+        copies = self.snapshot.copies
+        return (row for path, row in sorted(self.snapshot.rows.items()) if path not in copies and self.sees(row))
+
+    def copies(self) -> list[NoteRow]:
+        """The visible notes that are set aside because another has their id, by path."""
+        rows = [self.snapshot.rows[path] for path in sorted(self.snapshot.copies)]
+        return [row for row in rows if self.sees(row)]
 
     def find(self, name: str) -> NoteRow:
-        """The one visible note called so. Raises as `lookup.find`: out of scope answers exactly like not there."""
-        row = find(name, self.visible())
+        """The one visible note called so; a copy only where nothing else is, as by its path.
+
+        Raises as `lookup.find`: out of scope answers exactly like not there.
+        """
+        rows, copies = list(self.visible()), self.copies()
+        try:
+            row = find(name, rows)
+        except MemoryNotFound:
+            if not copies:
+                raise
+            row = find(name, [*rows, *copies])
         assert isinstance(row, NoteRow)
         return row
 
@@ -102,6 +119,10 @@ class View:
         if broken:
             what = "1 note has errors" if broken == 1 else f"{broken:,} notes have errors"
             said.append(f"{what} and cannot be surfaced: 'remvault check' names them")
+        copies = len(self.copies())
+        if copies:
+            what = "1 note is a copy of another" if copies == 1 else f"{copies:,} notes are copies of others"
+            said.append(f"{what} and set aside: 'remvault check' names them")
         return tuple(said)
 
     def skipped(self) -> list[Problem]:
@@ -139,6 +160,9 @@ class View:
         """The labels that the vault itself gives, without a look at any code."""
         labels = []
         stage = self.stage(row)
+        if row.path in self.snapshot.copies:
+            original = self.snapshot.rows.get(self.snapshot.copies[row.path] or "")
+            labels.append(f"copy of {original.path if original and self.sees(original) else 'another note'}, set aside")
         if not row.is_valid:
             labels.append("invalid note")
         if not row.owner:

@@ -61,6 +61,7 @@ def check_tree(
     severities: Mapping[str, str],
     only: Callable[[str], bool] = lambda path: True,
     sees: Callable[[Note], bool] | None = None,
+    head: Mapping[str, str] | None = None,
 ) -> Checked:
     """Run every rule over a tree.
 
@@ -69,15 +70,17 @@ def check_tree(
         severities: the vault's `[rules]`.
         only: which paths to report on; rules over the whole vault still see every note.
         sees: which notes may be told of at all, None for all; nothing that is found names another.
+        head: path to blob id of HEAD's notes, to tell an original from its copies; None where it is not known.
     """
     notes, problems = load_notes(tree)
-    across = _across(notes)
+    head = head or {}
+    across = _across(notes, head)
     if sees is not None:
         # Found among the notes in sight alone, so no message names another; and kept only where it holds in the whole
         # vault too, as a link that leads out of sight is not a link to nowhere.
         true = {(one.code, one.path) for one in across}
         notes, problems = [note for note in notes if sees(note)], []
-        across = [one for one in _across(notes) if (one.code, one.path) in true]
+        across = [one for one in _across(notes, head) if (one.code, one.path) in true]
     for note in notes:
         if only(note.path):
             problems += [_with_repair(one, tree) for one in note_problems(note, is_embedded=is_embedded)]
@@ -107,9 +110,10 @@ def repairs(tree: Tree, checked: Checked, *, new_id: Callable[[], str]) -> list[
     return found_repairs
 
 
-def _across(notes: Sequence[Note]) -> list[Problem]:
+def _across(notes: Sequence[Note], head: Mapping[str, str]) -> list[Problem]:
     """What is wrong between notes."""
-    return [*vault_problems([linked(note) for note in notes]), *name_clashes([note.path for note in notes])]
+    found = vault_problems([linked(note, head.get(note.path)) for note in notes])
+    return [*found, *name_clashes([note.path for note in notes])]
 
 
 def _with_repair(found: Problem, tree: Tree) -> Problem:

@@ -20,7 +20,7 @@ from remvault.surfaces.auditing import row_of
 if TYPE_CHECKING:
     from remvault.domain.note import Note
     from remvault.index.snapshot import Snapshot
-    from remvault.store.vault import Written
+    from remvault.store.written import Written
 
 
 _FIX_ROUNDS = 4
@@ -140,7 +140,9 @@ def _checked(vault: OpenVault, tree: Tree, only: Callable[[str], bool]) -> Check
     if not vault.is_person:
         view = vault.view(with_past=True)
         sees = lambda note: view.sees(row_of(vault, note))  # noqa: E731
-    return check_tree(tree, is_embedded=vault.is_embedded, severities=vault.settings.rules, only=only, sees=sees)
+    head = {} if isinstance(tree, CommitTree) else vault.head_blobs()
+    rules = vault.settings.rules
+    return check_tree(tree, is_embedded=vault.is_embedded, severities=rules, only=only, sees=sees, head=head)
 
 
 def _report(checked: Checked, fixed: Sequence[Written] = (), *, beside: Sequence[Problem] = ()) -> Report:
