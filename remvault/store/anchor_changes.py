@@ -108,6 +108,8 @@ class ChangeSearch:
         sources = self._read(_versions(steps))
         found = []
         for step in steps:
+            if any(blob is not None and (step.path, blob) not in sources for blob in (step.old_blob, step.new_blob)):
+                break  # what is older was too much to read
             versions = [
                 self._version(blob, sources.get((step.path, blob or "")), places, anchor)
                 for blob in (step.old_blob, step.new_blob)
@@ -142,7 +144,11 @@ class ChangeSearch:
             now = Source(after.path, self._root.read(after.path)[0])
         except UserError:
             now = Source(after.path, b"")
-        old, new = _text(then, before, anchor), _text(now, after, anchor)
+        if before.lines is not None and after.lines is not None:
+            lines = then.lines_of(anchor.digest or "", before.lines) or before.lines
+            after = replace(after, lines=_followed(then, now, lines)) if after == before else after
+            before = replace(before, lines=lines)
+        old, new = _text(then, before), _text(now, after)
         if max(len(old), len(new)) > _MAX_COMPARED:
             return ""
         names = f"{before.path} at {since[:10]}", f"{after.path} now"
@@ -185,10 +191,23 @@ def _digest(source: Source, place: Place, anchor: Anchor) -> str | None:
     return None if found is None else found.digest
 
 
-def _text(source: Source, place: Place, anchor: Anchor) -> list[str]:
-    lines = source.lines_of(anchor.digest, place.lines) if place.lines is not None and anchor.digest else None
-    found = source.find(place if lines is None else replace(place, lines=lines))
+def _text(source: Source, place: Place) -> list[str]:
+    found = source.find(place)
     return [] if found is None else source.text(found)
+
+
+def _followed(then: Source, now: Source, lines: tuple[int, int]) -> tuple[int, int]:
+    """Where lines of one version are in another, as a diff of the two has it."""
+    old, new = then.data.split(b"\n"), now.data.split(b"\n")
+    if max(len(old), len(new)) > _MAX_COMPARED:
+        return lines
+    places: dict[int, tuple[int, int]] = {}
+    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, old, new).get_opcodes():
+        for at in range(i1, i2):
+            places[at + 1] = (j1 + at - i1 + 1,) * 2 if tag == "equal" else (j1 + 1, j2)
+    found = [places[at] for at in range(lines[0], lines[1] + 1) if at in places]
+    first = min((start for start, _ in found), default=lines[0])
+    return first, max((end for _, end in found), default=first)
 
 
 def _cut(lines: Iterator[str]) -> Iterator[str]:

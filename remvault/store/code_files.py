@@ -18,9 +18,10 @@ from remvault.store.code_source import Source
 from remvault.store.trees import FileStat
 
 # In one look; what is beyond is told as not known. Notes come from anybody, and each may name many files.
-MAX_READ_BYTES = 64 * 1024 * 1024
+MAX_PARSED = 16 * 1024 * 1024  # bytes; reading without parsing counts for a part of it
 MAX_SEARCHES = 64  # for lines that moved
-TOO_MUCH = "too much code to look through at once"
+_READING = 4  # as many bytes are read as one is parsed, and a file costs as much to open as 4 KiB to read
+TOO_MUCH = "too much code to look through at once: ask again"
 
 
 class TooMuch(RemvaultError):
@@ -82,7 +83,10 @@ class CodeFile:
             self._read()  # perhaps with other content than its stat stood for
         if self._source is None:
             return None
+        was_parsed = self._source.is_parsed
         answer = find(self._source)
+        if self._source.is_parsed and not was_parsed:
+            self._look.spend(len(self._source.data))
         self._look.cache.keep(self._answers, asked, answer)
         return answer
 
@@ -110,7 +114,7 @@ class Look:
     def __init__(self, root: CodeRoot, cache: AnchorCache) -> None:
         self.root, self.cache = root, cache
         self._files: dict[str, CodeFile] = {}
-        self._bytes_left, self._searches_left = MAX_READ_BYTES, MAX_SEARCHES
+        self._left, self._searches_left = MAX_PARSED, MAX_SEARCHES
 
     def file(self, path: str) -> CodeFile:
         """The file at a path; the same one each time."""
@@ -121,11 +125,15 @@ class Look:
 
     def read(self, path: str) -> tuple[bytes, FileStat]:
         """As `CodeRoot.read`; raises TooMuch when enough was read."""
-        if self._bytes_left <= 0:
+        if self._left <= 0:
             raise TooMuch
         data, found = self.root.read(path)
-        self._bytes_left -= len(data) + 1024  # opening costs too
+        self.spend(len(data) // _READING + 1024)
         return data, found
+
+    def spend(self, parsed: int) -> None:
+        """Take bytes that were parsed off what is left for this look."""
+        self._left -= parsed
 
     def spend_search(self) -> None:
         """Raise TooMuch when too many searches for lines were made."""

@@ -44,6 +44,11 @@ class Source:
         """What the file defines."""
         return outline(self.path, self.data)
 
+    @property
+    def is_parsed(self) -> bool:
+        """Whether the outline was asked for."""
+        return "outline" in self.__dict__
+
     def find(self, place: Place) -> Found | None:
         """What lies at the symbol, the lines or the file that `place` names, whatever its path; None when nothing."""
         if place.symbol is not None and last_part(place.symbol).encode("utf-8", "replace") not in self.data:
