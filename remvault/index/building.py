@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import secrets
 import shutil
 import subprocess
 import sys
@@ -59,10 +60,13 @@ def build_in_processes(
     """
     paths = list(files)
     parts = folder.with_name(folder.name + ".parts")
+    # Processes of a build that was killed may still be at work there: without their folder they come to an end.
+    shutil.rmtree(parts, ignore_errors=True)
+    share = parts / secrets.token_hex(4)
     jobs = [
         {
             "root": os.fspath(root),
-            "folder": os.fspath(parts / str(at)),
+            "folder": os.fspath(share / str(at)),
             "files": {path: list(files[path]) for path in paths[at::processes]},
             "language": language,
             "is_embedded": is_embedded,

@@ -27,4 +27,5 @@ def answers(snapshot: Snapshot) -> dict[str, object]:
         "one owner": [ask(snapshot, query, owners=frozenset({"project:a"})) for query in QUERIES],
         "records": snapshot.records(sorted(snapshot.rows)),
         "skipped": snapshot.skipped,
+        "copies": snapshot.copies,
     }
