@@ -9,7 +9,6 @@ Nothing is guessed: of two places that fit, none is named.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from remvault.store.anchor_cache import AnchorCache
 from remvault.store.code_files import TOO_MUCH, CodeFile, Look, TooMuch, key_of
 from remvault.store.code_history import CodeHistory, Files, Way
 from remvault.store.code_source import last_part
+from remvault.store.languages import kindred
 from remvault.store.outlines import RECIPES
 
 _MAX_LOST = 2_000  # looked for in one go
@@ -99,8 +99,7 @@ class Whereabouts:
         place = lost.place
         found = []
         paths = self._holders if place.symbol is not None else self._newcomers(lost)
-        suffix = _suffix(place.path)
-        alike = [path for path in paths if _suffix(path) == suffix and path != place.path]
+        alike = [path for path in paths if path.endswith(kindred(place.path)) and path != place.path]
         if len(alike) > _MAX_FIT:
             raise TooMuch
         for path in sorted(alike):
@@ -204,7 +203,7 @@ class Whereabouts:
         places = [lost.place for lost in self._lost if lost.state == "broken" and lost.digest is not None]
         symbols = [place for place in places if place.symbol is not None and len(place.symbol) <= _MAX_NAME]
         names = {last_part(place.symbol or "") for place in symbols}
-        return self._history.holding(names, {_suffix(place.path) for place in symbols})
+        return self._history.holding(names, {suffix for place in symbols for suffix in kindred(place.path)})
 
     def _newcomers(self, lost: Lost) -> Iterable[str]:
         """The files that were not there at the anchor's commit."""
@@ -230,7 +229,3 @@ def _in_renamed(lost: Lost, file: CodeFile) -> Reading | None:
     if digest.partition(":")[0] != found.partition(":")[0]:
         return lost.reading("unknown", f"now in {file.path}, and its digest is of another recipe", at)
     return lost.reading("drifted", f"its code changed, and is now in {file.path}", at)
-
-
-def _suffix(path: str) -> str:
-    return os.path.splitext(path)[1]  # noqa: PTH122  a thousand a look

@@ -34,9 +34,7 @@ class Language:
     values: frozenset[str] = frozenset()
     functions: frozenset[str] = frozenset()  # what has local variables
     strings: frozenset[str] = frozenset()  # literals whose quote style is only looks
-    redundant: Mapping[str, frozenset[str]] = field(
-        default_factory=dict
-    )  # parentheses of this node below these parents
+    redundant: Mapping[str, frozenset[str]] = field(default_factory=dict)  # parentheses of a node below these parents
     interpreters: tuple[str, ...] = ()  # of scripts without a suffix
     factory: str = "language"
     has_blocks: bool = False  # indentation is structure
@@ -330,8 +328,7 @@ LANGUAGES: tuple[Language, ...] = (
         functions=frozenset({"method", "singleton_method", "lambda", "block", "do_block"}),
         variables=frozenset({"assignment"}),
         strings=frozenset({"string"}),
-        interpreters=("ruby",),
-        has_raw_single=True,
+        interpreters=("ruby",), has_raw_single=True,
     ),
     Language(
         "php",
@@ -356,8 +353,7 @@ LANGUAGES: tuple[Language, ...] = (
         bodies=frozenset({"program", "declaration_list"}),
         functions=frozenset({"function_definition", "method_declaration", "anonymous_function", "arrow_function"}),
         strings=frozenset({"string", "encapsed_string"}),
-        interpreters=("php",),
-        has_raw_single=True,
+        interpreters=("php",), has_raw_single=True,
         factory="language_php",
     ),
     Language(
@@ -379,6 +375,13 @@ LANGUAGES: tuple[Language, ...] = (
 
 _BY_SUFFIX = {suffix: language for language in LANGUAGES for suffix in language.suffixes}
 _BY_INTERPRETER = {name: language for language in LANGUAGES for name in language.interpreters}
+
+
+def kindred(path: str) -> tuple[str, ...]:
+    """The suffixes of files in which the same code has the same digest as in this one."""
+    suffix = PurePosixPath(path).suffix
+    language = _BY_SUFFIX.get(suffix.lower())
+    return (suffix,) if language is None else tuple(dict.fromkeys((suffix, *language.suffixes)))
 
 
 def language_of(path: str, data: bytes) -> Language | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 TEXT = b'"'  # stands before text, in which white space counts
+PLAIN = TEXT + b'"'  # what a literal without a prefix starts with, once its quotes are only looks
 _QUOTED = re.compile(rb"([A-Za-z]*)('''|\"\"\"|'|\")(.*)\2\Z", re.DOTALL)
 _ESCAPED = re.compile(rb"\\(.)", re.DOTALL)
 _READ_IN_DOUBLE = re.compile(rb"[\\$`#]")  # between double quotes these say something else than between single ones
@@ -35,6 +36,14 @@ def piece(text: bytes, kind: str, *, raw_single: bool) -> bytes:
     if kind == "string_end":
         return b'"'
     return text if raw_single else _without_escaped_quotes(text)
+
+
+def joined(before: bytes, text: bytes) -> bytes | None:
+    """Two literals that stand side by side as the one that they are; None where a prefix keeps them apart."""
+    if before.startswith(PLAIN) and text.startswith(PLAIN):
+        return before + text.removeprefix(PLAIN)
+    quotes = (before[:1], before[-1:], text[:1], text[-1:])
+    return before[:-1] + text[1:] if set(quotes) == {b'"'} and min(len(before), len(text)) > 1 else None
 
 
 def shown(text: bytes) -> bytes:

@@ -1,7 +1,8 @@
-"""From the bytes of a code file to its tokens and definitions. The only user of tree-sitter.
+"""From the bytes of a code file to its tokens and definitions. Nothing else runs tree-sitter.
 
 Owns: parsing, walking the tree once, what of it is only looks.
-Leaves alone: which names mean what in a language (languages), digests (tokens), looking names up (outlines).
+Leaves alone: which names mean what in a language (languages, symbol_names), what of a literal is looks (literals),
+digests and looking names up (outlines).
 
 Looks are: comments and docstrings, white space and line ends, trailing commas, optional semicolons, the quotes of plain
 literals, parentheses that formatters add. A file with errors in its syntax is walked as far as the grammar read it.
@@ -11,13 +12,14 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
 from remvault.store import literals
-from remvault.store.languages import Language, Naming
+from remvault.store.languages import Language
+from remvault.store.symbol_names import MAX_NESTED, found_names, names_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -34,11 +36,13 @@ _LITERALS = frozenset({
     "template_literal_type", "char_literal", "character_literal", "rune_literal", "delimited_symbol", "regex",
     "heredoc_body", "nowdoc_body",
 })  # fmt: skip
+_NUMBERS = frozenset({
+    "integer", "float", "number", "number_literal", "int_literal", "float_literal", "integer_literal", "real_literal",
+    "decimal_integer_literal", "hex_integer_literal", "decimal_floating_point_literal",
+})  # fmt: skip
 _CONTINUED = re.compile(rb"\\\r?\n")
 _NAME_NODES = frozenset({"name", "constant", "word"})
 _WITH_HOLES = re.compile(r"interpolation|substitution|expansion|variable|embedded|escape")
-_GENERIC = re.compile(rb"[<\[].*\Z", re.DOTALL)
-_MAX_NESTED = 64  # deeper in each other than that, what is inside has no name of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +157,9 @@ class _Walk:
                 start, line = above.before
                 above.before = None
             is_loose = kind in language.loose and above.kind in language.bodies and not in_function
-            if self._nested < _MAX_NESTED:
-                names = _names(language, node, kind, prefix, in_function=in_function)
-                is_loose = is_loose and self._nested < _MAX_NESTED
+            if self._nested < MAX_NESTED:
+                names = names_of(language, node, kind, prefix, in_function=in_function)
+                is_loose = is_loose and self._nested < MAX_NESTED
             if names and above.kind in language.wrappers:
                 start, line = above.start, above.line
         if names:
@@ -164,7 +168,7 @@ class _Walk:
             if kind not in language.variables or language.values:
                 prefix = f"{names[0]}."
         elif kind in language.containers:
-            found = _found(node, language.containers[kind])
+            found = found_names(node, language.containers[kind])
             prefix = "".join(f"{prefix}{name}." for name in found[:1]) or prefix
         children = iter(node.children)
         self._open.append(
@@ -229,6 +233,8 @@ class _Walk:
             return
         if kind in language.strings:
             text = literals.whole(text, raw_single=language.has_raw_single)
+        elif kind in _NUMBERS:
+            text = text.lower()
         elif kind.endswith("identifier") or kind in _NAME_NODES:
             text = NAME + text
         elif kind == "preproc_arg":
@@ -240,6 +246,11 @@ class _Walk:
         if text in _CLOSERS and self._ends_with_comma(above):
             self.tokens.texts.pop()
             self.tokens.lines.pop()
+        elif above is not None and above.kind == "concatenated_string" and len(self.tokens.texts) > above.start:
+            joined = literals.joined(self.tokens.texts[-1], text)
+            if joined is not None:
+                self.tokens.texts[-1] = joined
+                return
         if text and not (above is not None and self._is_optional(text, above)):
             self._add(text, lines)
 
@@ -294,95 +305,3 @@ def _is_plain(node: Node) -> bool:
 
 def _is_word(text: bytes | None) -> bool:
     return text is not None and re.fullmatch(rb"[\w$]+", text) is not None
-
-
-def _names(language: Language, node: Node, kind: str, prefix: str, *, in_function: bool) -> tuple[str, ...]:
-    """What a node defines, dotted; () for nothing that has a name here."""
-    naming = language.definitions.get(kind)
-    if naming is None:
-        return ()
-    if kind in language.variables and in_function and not _has_value(node, language.values):
-        return ()
-    if naming in ("member", "key") and not (
-        _has_value(node, language.values) or (naming == "member" and not in_function)
-    ):
-        return ()
-    return tuple(f"{prefix}{name}" for name in _found(node, naming))
-
-
-def _has_value(node: Node, kinds: frozenset[str]) -> bool:
-    value = node.child_by_field_name("value") or node.child_by_field_name("right")
-    return value is not None and value.type in kinds
-
-
-def _found(node: Node, naming: Naming) -> list[str]:
-    """The names that a node says it defines, as written, dots between their parts."""
-    if naming == "receiver":
-        return _of_receiver(node)
-    named: Sequence[Node | None]
-    if naming == "declarator":
-        named = [_declared(one) for one in _declarators(node)]
-    elif naming in ("left", "member"):
-        left = node.child_by_field_name("left")
-        named = [left] if left is not None and naming == "member" else _targets(left)
-    else:
-        named = (
-            node.children_by_field_name({"key": "key", "type": "type"}.get(naming, "name")) or node.named_children[:1]
-        )
-    found = [_dotted(one) for one in named if one is not None and one.type != ","]
-    return [name for name in found if name is not None]
-
-
-def _targets(left: Node | None) -> list[Node | None]:
-    """The plain names on the left of an assignment."""
-    if left is None:
-        return []
-    several = left.named_children if left.type in ("pattern_list", "tuple_pattern", "left_assignment_list") else [left]
-    return [one for one in several if one.type in ("identifier", "constant")]
-
-
-def _declarators(node: Node) -> list[Node]:
-    inner = next((one for one in node.named_children if one.type == "variable_declaration"), None)
-    if inner is not None:
-        return [one for one in inner.named_children if one.type == "variable_declarator"]
-    return list(node.children_by_field_name("declarator"))
-
-
-def _declared(node: Node | None) -> Node | None:
-    """The name inside C's declarators."""
-    for _ in range(_MAX_NESTED):
-        if node is None:
-            return None
-        inner = node.child_by_field_name("declarator") or node.child_by_field_name("name")
-        if inner is None and node.type in ("parenthesized_declarator", "reference_declarator", "attributed_declarator"):
-            inner = next(iter(node.named_children), None)
-        if inner is None or node.type in ("qualified_identifier", "template_function"):
-            return node
-        node = inner
-    return None
-
-
-def _of_receiver(node: Node) -> list[str]:
-    name, receiver = node.child_by_field_name("name"), node.child_by_field_name("receiver")
-    found = _dotted(name)
-    if receiver is None or found is None or receiver.text is None:
-        return [] if found is None else [found]
-    words = re.findall(rb"\w+", _GENERIC.sub(b"", receiver.text.strip(b"()")))
-    return [f"{words[-1].decode('utf-8', 'replace')}.{found}"] if words else [found]
-
-
-def _dotted(node: Node | None) -> str | None:
-    """A name as written, its parts joined by dots; None for what is no plain name."""
-    if node is None or not node.text:
-        return None
-    text = re.sub(rb"\s+", b"", node.text)
-    if node.type in ("generic_type", "template_type", "template_function", "qualified_identifier"):
-        text = re.sub(rb"<[^<>]*>", b"", _GENERIC.sub(b"", text) if node.type == "generic_type" else text)
-    text = text.strip(b"'\"").lstrip(b"$").replace(b"::", b".").replace(b"\\", b".")
-    for head in (b"module.exports.", b"exports."):
-        text = text.removeprefix(head)
-    text = text.replace(b".prototype.", b".")
-    if text.startswith(b"this.") or len(text) > 512:
-        return None
-    name = text.decode("utf-8", "replace")
-    return name if re.fullmatch(r"[^\s.()\[\]{}]+(\.[^\s.()\[\]{}]+)*", name) else None

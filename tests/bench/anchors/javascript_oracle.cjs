@@ -42,6 +42,16 @@ const isFunction = (node) =>
 const keyName = (node) => (node.computed ? null
   : node.key.type === "PrivateIdentifier" ? "#" + node.key.name : String(node.key.name ?? node.key.value));
 
+// Store.prototype.load is Store.load, exports.load is load; null for what hangs on a value of its own.
+function memberName(node) {
+  if (node.type === "Identifier") return node.name;
+  if (node.type !== "MemberExpression" || node.computed || node.property.type !== "Identifier") return null;
+  if (node.object.type === "Identifier" && node.object.name === "exports") return node.property.name;
+  if (node.object.type === "MemberExpression" && memberName(node.object) === "module.exports") return node.property.name;
+  const on = memberName(node.object);
+  return on && (node.property.name === "prototype" ? on : `${on}.${node.property.name}`);
+}
+
 function walk(node, prefix, found) {
   if (Array.isArray(node)) {
     for (const one of node) walk(one, prefix, found);
@@ -54,7 +64,7 @@ function walk(node, prefix, found) {
   if (node.type === "Property" && (node.method || isFunction(node.value))) name = keyName(node);
   if (node.type === "VariableDeclarator" && isFunction(node.init) && node.id.type === "Identifier") name = node.id.name;
   if (node.type === "AssignmentExpression" && isFunction(node.right) && node.left.type === "MemberExpression"
-    && !node.left.computed) name = node.left.property.name;
+    && !node.left.computed) name = memberName(node.left);
   if (name) {
     found.push([prefix + name, node.loc.start.line, node.loc.end.line, JSON.stringify(meaning(node))]);
   }

@@ -1,7 +1,8 @@
 """The replayed table: memories anchored to the first release of a project, read after each of the next.
 
 The oracle says of each anchor and release whether the definition means what it did, in its file or in one that it came
-to. An alert is right when it does not. The anchors are never taken again, so a change alerts in every later release.
+to. An alert is right when it does not. Told in two ways: `replay` never takes the anchors of the first release again,
+so a change alerts in every later one; `replay_pairs` anchors each release anew, as people who confirm every time.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -53,7 +55,7 @@ class Look:
 
 @dataclass(slots=True)
 class Replay:
-    """All looks at a project."""
+    """The looks at a project."""
 
     project: Project
     anchors: int = 0
@@ -105,6 +107,17 @@ def replay(project: Project, releases: Sequence[Release], folder: Path, *, seed:
             truth = told(first, now, path, name)
             if truth is not None:
                 done.looks.append(_look(first, now, path, name, truth, reading))
+    return done
+
+
+def replay_pairs(project: Project, releases: Sequence[Release], folder: Path, *, seed: int = 4) -> Replay:
+    """Anchor each release, and look once, after the next."""
+    done = Replay(project)
+    for number, pair in enumerate(pairwise(releases)):
+        one = replay(project, pair, folder / str(number), seed=seed + number)
+        done.anchors += one.anchors
+        done.not_anchored += one.not_anchored
+        done.looks += one.looks
     return done
 
 

@@ -39,12 +39,13 @@ def main(arguments: Sequence[str]) -> int:
         base = Path(folder)
         figures += _scripted(base / "scripted")
         done = [] if asked.offline else list(_replays(base, asked.keep or base / "fetched"))
-        if done:
-            figures += _replayed(done, every=asked.disagree)
+        for way, title in enumerate(("confirmed after each release", "never confirmed") if done else ()):
+            print(f"\nReplayed releases, {title}: our states beside what the oracle says\n")
+            figures += _replayed([both[way] for both in done], title, every=asked.disagree)
         figures += _cost(base / "cost")
     print()
     for figure in figures:
-        print(figure.line())
+        print(figure.line(), flush=True)
     if any(figure.is_met is False for figure in figures):
         return 1
     return 0 if done else SKIPPED
@@ -97,8 +98,8 @@ def _alerts(name: str, alerts: Sequence[Verdict] | Sequence[Look], real: int, le
     return Figure(name, said, bar, None if least is None else precision >= least)
 
 
-def _replays(base: Path, fetched: Path) -> Iterator[Replay]:
-    """Each project whose releases are to be had; says which are not, and why."""
+def _replays(base: Path, fetched: Path) -> Iterator[tuple[Replay, Replay]]:
+    """Each project whose releases are to be had, in two ways; says which are not, and why."""
     for project in releases.PROJECTS:
         try:
             acorn = releases.acorn(fetched) if project.language == "JavaScript" else None
@@ -107,11 +108,12 @@ def _replays(base: Path, fetched: Path) -> Iterator[Replay]:
             print(f"\nSKIPPED {project.name} ({project.language}): {err}")
             continue
         known = [replay.release(version, files, project.language, acorn) for version, files in texts.items()]
-        yield replay.replay(project, known, base / "replayed" / project.name)
+        folder = base / "replayed" / project.name
+        pairs = replay.replay_pairs(project, known, folder / "pairs")
+        yield pairs, replay.replay(project, known, folder / "first")
 
 
-def _replayed(done: Sequence[Replay], *, every: bool) -> Iterator[Figure]:
-    print("\nReplayed releases: our states beside what the oracle says\n")
+def _replayed(done: Sequence[Replay], title: str, *, every: bool) -> Iterator[Figure]:
     for one in done:
         of = f"{one.project.name} {' '.join(one.project.versions)} ({one.project.language})"
         missing = len(one.not_anchored)
@@ -122,16 +124,24 @@ def _replayed(done: Sequence[Replay], *, every: bool) -> Iterator[Figure]:
         for look in wrong if every else random.Random(4).sample(wrong, min(len(wrong), 5)):
             print(f"    DISAGREE {look.version} {look.reading.at}: {look.truth}, read {look.reading.state}", end=" ")
             print(f"{look.reading.detail} {look.reading.now_at or ''}".rstrip())
-        yield from _replay_figures(one.project.name, one.looks)
-    yield from _replay_figures("all projects", [look for one in done for look in one.looks], PRECISION)
+        for name in one.not_anchored[:5]:
+            print(f"    NOT FOUND {name}")
+        _replay_rows(one.project.name, one.looks)
+    yield from _replay_figures(title, [look for one in done for look in one.looks])
 
 
-def _replay_figures(name: str, looks: Sequence[Look], least: float | None = None) -> Iterator[Figure]:
+def _replay_rows(name: str, looks: Sequence[Look]) -> None:
+    for figure in _replay_figures(name, looks):
+        print(f"    {figure.name.removeprefix('anchors: ').strip():<42} {figure.measured}")
+
+
+def _replay_figures(title: str, looks: Sequence[Look]) -> Iterator[Figure]:
+    """Our figures beside the baselines'."""
     real = sum(look.calls_for_alert for look in looks)
     ours = [look for look in looks if look.reading.state in ALERTS]
-    yield _alerts(f"anchors: {name}, our alerts", ours, real, least)
-    yield _alerts(f"anchors: {name}, alerts of a file hash", [look for look in looks if look.file_alerts], real)
-    yield _alerts(f"anchors: {name}, alerts of a line range", [look for look in looks if look.lines_alert], real)
+    yield _alerts(f"anchors: releases, {title}", ours, real, PRECISION)
+    yield _alerts("anchors:     a file hash alerts", [look for look in looks if look.file_alerts], real)
+    yield _alerts("anchors:     a line range alerts", [look for look in looks if look.lines_alert], real)
 
 
 FILES, PER_FILE = 200, 5
