@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.bench import index_bench, process_bench, providers_bench
+from tests.bench import index_bench, kills_bench, process_bench, providers_bench
 from tests.bench.anchors import report as anchors
 from tests.bench.figures import Figure
 from tests.bench.frontmatter_bench import measure as measure_edits
@@ -46,6 +46,8 @@ def main() -> int:
     """Print the report."""
     if sys.argv[1:2] == ["anchors"]:
         return anchors.main(sys.argv[2:])
+    if sys.argv[1:2] == ["kills"]:
+        return kills_bench.main(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--notes", type=int, default=10_000)
     parser.add_argument("--large", type=int, default=100_000)
