@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from remvault.store.outlines import outline, symbol_digest
+from tests.bench.anchors import oracles
 from tests.bench.anchors.samples import Sample, load_all
 from tests.bench.anchors.scripted import Bench, edits
 
+Oracle = Callable[[str], list[oracles.Known] | None]
 SAMPLES = {sample.language: sample for sample in load_all()}
 VARIANTS = [
     pytest.param(sample, target.symbol, target.text, variant, id=f"{sample.language}-{target.symbol}-{variant.name}")
@@ -33,6 +36,24 @@ def test_a_digest_changes_with_the_meaning_and_only_with_it(sample, symbol, text
     now = digest(sample, variant.text, variant.name if variant.kind == "renamed" else symbol)
 
     assert (now == digest(sample, text, symbol)) == is_same
+
+
+@pytest.mark.parametrize(("language", "read"), [("Python", oracles.python), ("Go", oracles.go)])
+def test_the_oracles_of_the_bench_agree_on_every_variant(language: str, read: Oracle) -> None:
+    sample = SAMPLES[language]
+
+    def meaning(text: str, symbol: str) -> list[str]:
+        found = read(sample.file(sample.others[0], text, sample.others[1])) or []
+        return sorted(one.meaning for one in found if one.name == symbol)
+
+    for target in sample.targets:
+        meant = meaning(target.text, target.symbol)
+        assert meant, target.symbol
+        for variant in target.of("look", "comment", "body", "signature"):
+            if variant.name == "statements on one line":  # the tokens of Pygments say nothing of statements
+                continue
+            is_same = meaning(variant.text, target.symbol) == meant
+            assert is_same == (variant.kind in ("look", "comment")), (target.symbol, variant.name)
 
 
 @pytest.mark.parametrize("language", SAMPLES)
