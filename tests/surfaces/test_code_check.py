@@ -254,6 +254,24 @@ def test_the_pre_commit_framework_runs_either_part_and_shows_what_is_told(code: 
     assert refused.stderr.count("RV102") == 1
 
 
+def test_r35_the_hook_reads_what_is_staged_and_writes_no_file(code: Path) -> None:
+    def picture() -> dict[str, tuple[bytes, int]]:
+        files = [path for path in code.rglob("*") if path.is_file() and ".git" not in path.parts]
+        return {str(path): (path.read_bytes(), path.stat().st_mtime_ns) for path in [*files, code / ".git/index"]}
+
+    write(code, "src/store.py", CHANGED)
+    write(code, "src/store.py", "not staged\n", staged=False)
+    write(code, "vault/project/acme/lock.md", note() + "More.\n")
+    write(code, "vault/project/acme/lock.md", note("Not staged"), staged=False)
+    before = picture()
+
+    command = [sys.executable, "-m", "remvault.surfaces.hooks", "pre-commit"]
+    done = subprocess.run(command, cwd=code, env=os.environ, capture_output=True, text=True)
+
+    assert (done.returncode, done.stderr.count("RV309")) == (0, 1)
+    assert picture() == before
+
+
 # The user's own vault
 
 
