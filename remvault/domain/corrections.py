@@ -94,19 +94,30 @@ def brought(text: str, memory: Memory, fields: Mapping[str, Value]) -> str:
     """Apply to a memory what identical text brings along (`BROUGHT`): values replace, anchors are added."""
     for key in BROUGHT:
         value = fields.get(key)
-        if value is None:
+        if value is None or key == "anchors":
             continue
-        if key != "anchors":
-            if isinstance(value, str) and key in ("expires", "pinned"):
-                value = Plain(value)
-            text = set_key(text, key, value)
-            continue
-        assert not isinstance(value, (str, Plain, Mapping))
-        known = {anchor.at for anchor in memory.anchors}
-        for anchor in value:
-            if isinstance(anchor, Mapping) and anchor.get("at") not in known:
-                text = add_item(text, "anchors", anchor)
+        if isinstance(value, str) and key in ("expires", "pinned"):
+            value = Plain(value)
+        text = set_key(text, key, value)
+    known = {anchor.at for anchor in memory.anchors}
+    for anchor in _anchors(fields):
+        if anchor.get("at") not in known:
+            text = add_item(text, "anchors", anchor)
     return text
+
+
+def places(fields: Mapping[str, Value]) -> list[str]:
+    """The places of the anchors that identical text brings along."""
+    return [str(anchor.get("at")) for anchor in _anchors(fields)]
+
+
+def _anchors(fields: Mapping[str, Value]) -> list[Mapping[str, Value]]:
+    """The anchors among the fields as mappings, though people write mere text and one alone too."""
+    value = fields.get("anchors")
+    items = [value] if isinstance(value, (str, Mapping)) else value
+    if not isinstance(items, Sequence):
+        return []
+    return [{"at": one} if isinstance(one, str) else one for one in items if isinstance(one, (str, Mapping))]
 
 
 def resting_on(memory_id: str, own: Iterable[tuple[str, str]], others: Iterable[Related]) -> list[str]:

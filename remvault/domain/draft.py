@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from remvault.domain.actors import Author
 from remvault.domain.memory import EXPLICIT_WRITE, Memory
+from remvault.domain.scope import has_code
 from remvault.domain.yaml_values import Value
 
 # What a successor takes over from the memory it replaces unless told otherwise.
@@ -59,6 +60,8 @@ def successor_fields(old: Memory, fields: Mapping[str, Value]) -> dict[str, Valu
             inherited[key] = value
     if "scope" in fields and fields["scope"] != old.scope:
         inherited.pop("scope-id", None)  # an id of another scope says nothing here
+        if not has_code(str(fields["scope"])):
+            inherited.pop("anchors", None)
     ids: Sequence[str] = [old.id] if old.id else []
     return inherited | dict(fields) | {"supersedes": list(ids)}
 

@@ -12,10 +12,11 @@ from datetime import UTC
 from typing import Any
 
 from remvault.domain import corrections
+from remvault.domain.anchor_edits import retaking, taking
 from remvault.domain.commit_message import Operation
 from remvault.domain.memory import Memory
 from remvault.domain.moments import format_moment
-from remvault.domain.note import Note
+from remvault.domain.note import Note, parse_note
 from remvault.domain.yaml_values import Value
 from remvault.store.ledger import FileChange, Outcome
 from remvault.store.note_paths import is_local_only
@@ -41,20 +42,29 @@ class Cleared:
 
 
 def confirm(vault: Vault, path: str, act: Act) -> Written:
-    """Say that a memory was found to be still true now."""
+    """Say that a memory was found to be still true now; its anchors are taken anew, see `confirm_same`."""
     return confirm_same(vault, path, {}, act)
 
 
 def confirm_same(vault: Vault, path: str, fields: Mapping[str, Value], act: Act) -> Written:
-    """Confirm a memory whose text was written again, and apply what the new writing brings (`corrections.BROUGHT`)."""
+    """Confirm a memory whose text was written again, and apply what the new writing brings (`corrections.BROUGHT`).
 
-    def edit(text: str, memory: Memory) -> str:
-        now = format_moment(act.now)
-        if memory.confirmed == now:  # somebody did so within the same second: each of them is on record
-            now = act.now.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
-        return corrections.confirmed(corrections.brought(text, memory, fields), now)
+    All anchors are taken anew: whoever says that a memory is still true says so of the code as it is now.
 
-    return _edit(vault, path, act, "confirm", edit)
+    Raises:
+        UserError: if an anchor that the new writing brings points at nothing.
+    """
+    note, data = vault.load(path)
+    memory, now = note.memory, format_moment(act.now)
+    if memory.confirmed == now:  # somebody did so within the same second: each of them is on record
+        now = act.now.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    text = corrections.brought(text_of(note, data), memory, fields)
+    named = corrections.places(fields)
+    text, told = taking(text, _memory(text), vault.code, known=[one for one in memory.anchors if one.at not in named])
+    text, also_told = retaking(text, _memory(text), vault.code, besides=named)
+    text = corrections.confirmed(text, now)
+    written = vault.save(path, text.encode(), act, base=note, op="confirm")
+    return replace(written, notices=(*told, *also_told, *written.notices))
 
 
 def retract(vault: Vault, path: str, act: Act, *, no_infer: Sequence[str] = ()) -> Written:
@@ -112,6 +122,10 @@ def clear(vault: Vault, paths: Sequence[str], act: Act, *, what: str) -> Cleared
     return Cleared(
         ids, tuple(note.path for note in notes), tuple(note.memory.title or "(no title)" for note in notes), outcome
     )
+
+
+def _memory(text: str) -> Memory:
+    return parse_note("note.md", text.encode()).memory
 
 
 def _removal(note: Note) -> FileChange:

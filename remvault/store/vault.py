@@ -12,6 +12,8 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from remvault.domain.anchor_edits import taking
+from remvault.domain.anchors import MAX_ANCHORS, AnchorTaker, NoCode
 from remvault.domain.blobs import blob_id
 from remvault.domain.commit_message import Operation, one_line
 from remvault.domain.compose import new_note
@@ -21,12 +23,12 @@ from remvault.domain.edits import EditRefused, unset_key
 from remvault.domain.field_edits import FieldEdit, apply_edit, refuse_guarded
 from remvault.domain.ids import memory_id
 from remvault.domain.lineage import may_supersede
-from remvault.domain.memory import Memory
+from remvault.domain.memory import Anchor, Memory
 from remvault.domain.moments import format_moment
 from remvault.domain.note import MAX_NOTE_BYTES, Note, parse_note
-from remvault.domain.problems import Problem
+from remvault.domain.problems import Problem, has_errors
 from remvault.domain.rules import note_problems
-from remvault.domain.scope import SCOPES
+from remvault.domain.scope import SCOPES, has_code
 from remvault.errors import UserError
 from remvault.store.checking import Repair, folder_problems
 from remvault.store.excluding import exclude_new
@@ -58,13 +60,24 @@ class Vault:
         root: the folder with `remvault.toml`.
         private: where local-only notes live; inside the root for a standalone vault, in git's folder otherwise.
         entropy: returns n random bytes (ids).
+        code: gives the anchors that are written their digests.
+        max_anchors: the vault's own limit for one note.
     """
 
     def __init__(
-        self, root: Path, ledger: Ledger, *, is_embedded: bool, private: Path, entropy: Callable[[int], bytes]
+        self,
+        root: Path,
+        ledger: Ledger,
+        *,
+        is_embedded: bool,
+        private: Path,
+        entropy: Callable[[int], bytes],
+        code: AnchorTaker | None = None,
+        max_anchors: int = MAX_ANCHORS,
     ) -> None:
         self.root, self.ledger, self.is_embedded, self.private = root, ledger, is_embedded, private
-        self._entropy = entropy
+        self.code = code or NoCode()
+        self._entropy, self._max_anchors = entropy, max_anchors
         self._tree = DirectoryTree(root)
 
     def load(self, path: str) -> tuple[Note, bytes]:
@@ -73,26 +86,30 @@ class Vault:
         return parse_note(path, data), data
 
     def new(self, draft: Draft, act: Act) -> Written:
-        """Write a memory.
+        """Write a memory; its anchors get the digests of what is there now.
 
         Raises:
             InvalidNote: if it would break a rule.
+            UserError: if an anchor points at nothing.
         """
-        text, note = self._compose(draft, act)
-        path = self._place(note, act)
-        return self.write("new", note, [FileChange(path, text.encode(), None)], act, text=text)
+        text, note, told = self._compose(draft, act)
+        change = FileChange(self._place(note, act), text.encode(), None)
+        return _telling(self.write("new", note, [change], act, text=text), told)
 
     def add(self, data: bytes, act: Act) -> Written:
         """Write a memory whose whole text was composed elsewhere, as in an editor. Raises as `new`."""
         note = parse_note("new.md", data)
         is_private = note.memory.is_local_only
         self._refuse_errors(parse_note("private/new.md", data) if is_private else note)
-        return self.write("new", note, [FileChange(self._place(note, act), data, None)], act, text=data.decode("utf-8"))
+        text, told = taking(data.decode("utf-8"), note.memory, self.code)
+        note = parse_note(note.path, text.encode())
+        change = FileChange(self._place(note, act), text.encode(), None)
+        return _telling(self.write("new", note, [change], act, text=text), told)
 
     def supersede(
         self, old_path: str, draft: Draft, act: Act, *, heads: Sequence[str], no_infer: Sequence[str] = ()
     ) -> Written:
-        """Write a successor and mark the old note, in one change.
+        """Write a successor and mark the old note, in one change. Anchors that it takes over keep their digests.
 
         Args:
             heads: ids of what holds in the old note's place already.
@@ -100,7 +117,7 @@ class Vault:
 
         Raises:
             InvalidNote: if the successor would break a rule.
-            UserError: if the old note is already superseded or has no id.
+            UserError: if the old note is already superseded or has no id, or an anchor that is new points at nothing.
         """
         old, data = self.load(old_path)
         if old.memory.id is None:
@@ -108,15 +125,18 @@ class Vault:
         if heads:
             newer = " and ".join(heads)
             raise UserError(f"{old.memory.id} is already superseded by {newer}", hint=f"supersede {newer} instead")
-        text, note = self._compose(replace(draft, fields=successor_fields(old.memory, draft.fields)), act)
+        succeeding = replace(draft, fields=successor_fields(old.memory, draft.fields))
+        text, note, told = self._compose(succeeding, act, known=old.memory.anchors)
         assert note.memory.id is not None
         _check_reach(note, old)
+        if old.memory.anchors and not has_code(note.memory.scope):
+            told += (f"its anchors stay with {old.memory.id}: a {note.memory.scope} memory has no code",)
         marked = superseded(text_of(old, data), note.memory.id, no_infer)
         changes = [
             FileChange(self._place(note, act), text.encode(), None),
             FileChange(old_path, marked.encode(), old.blob),
         ]
-        return self.write("supersede", note, changes, act, text=text, supersedes=(old.memory.id,))
+        return _telling(self.write("supersede", note, changes, act, text=text, supersedes=(old.memory.id,)), told)
 
     def set(self, path: str, edits: Sequence[FieldEdit], act: Act, *, dropped: Sequence[str] = ()) -> Written:
         """Change fields in place; identity and creation stay. What makes a note another owner's moves its file too.
@@ -146,13 +166,21 @@ class Vault:
         return self.update(path, text.encode(), act, base=note)
 
     def update(self, path: str, data: bytes, act: Act, *, base: Note) -> Written:
-        """Save a new version that somebody made on purpose, which confirms the memory. Raises as `save`."""
-        memory = parse_note(path, data).memory
+        """Save a new version that somebody made on purpose, which confirms the memory; raises as `save`.
+
+        Anchors that it names anew get the digests of what is there now; the others keep theirs, since nobody said that
+        they were looked at.
+        """
+        note, told = parse_note(path, data), tuple[str, ...]()
+        memory = note.memory
+        if memory.anchors != base.memory.anchors and note.is_text:
+            text, told = taking(data.decode("utf-8"), memory, self.code, known=base.memory.anchors)
+            data = text.encode()
         is_standing = memory.status == "active" and memory.freshness not in ("superseded", "stale")
         if blob_id(data) != base.blob and is_standing and memory.confirmed == base.memory.confirmed:
             with suppress(EditRefused, UnicodeDecodeError):
                 data = confirmed(data.decode("utf-8"), format_moment(act.now)).encode()
-        return self.save(path, data, act, base=base)
+        return _telling(self.save(path, data, act, base=base), told)
 
     def save(self, path: str, data: bytes, act: Act, *, base: Note, op: str = "update") -> Written:
         """Replace a note's whole text, if no rule is newly broken and nobody changed it since `base` was read."""
@@ -164,11 +192,10 @@ class Vault:
         if note.blob == base.blob:
             return Written(op, note.memory.id or "", path, text, Outcome(True, False, None, None), is_changed=False)
         note = replace(note, path=self._home(base, note, act))
-        before = {(one.code, one.message) for one in note_problems(base, is_embedded=self.is_embedded)}
-        found = note_problems(note, is_embedded=self.is_embedded)
-        new_errors = [one for one in found if one.severity == "error" and (one.code, one.message) not in before]
-        if new_errors:
-            raise InvalidNote(new_errors)
+        before = {(one.code, one.message) for one in self._broken_rules(base)}
+        found = [one for one in self._broken_rules(note) if (one.code, one.message) not in before]
+        if has_errors(found):
+            raise InvalidNote([one for one in found if one.severity == "error"])
         changes = [FileChange(path, data, base.blob)]
         if note.path != path:
             changes = [FileChange(note.path, data, None), FileChange(path, None, base.blob)]
@@ -242,7 +269,7 @@ class Vault:
     def _problems(self, note: Note) -> tuple[Problem, ...]:
         """What there is to say about a note at its place, lines and paths as written."""
         found = [
-            *note_problems(note, is_embedded=self.is_embedded),
+            *self._broken_rules(note),
             *folder_problems(note.path, note.owner, note.line_of("scope")),
         ]
         return tuple(replace(one, path=note.path) for one in found if one.severity != "info")
@@ -264,22 +291,27 @@ class Vault:
         self.ledger.await_hooks()
         return self._tree.read(path)
 
-    def _compose(self, draft: Draft, act: Act) -> tuple[str, Note]:
+    def _compose(self, draft: Draft, act: Act, *, known: Sequence[Anchor] = ()) -> tuple[str, Note, tuple[str, ...]]:
+        """The text of a new note, the note, and what to say of its anchors."""
         fields = draft_fields(
             draft, memory_id=memory_id(self._entropy(8)), author=act.author, now=format_moment(act.now)
         )
         text = new_note(fields, draft.body)
         if len(text.encode()) > MAX_NOTE_BYTES:
             raise UserError("the note is over 1 MiB", hint="keep the memory short and point to the long text")
-        is_private = fields.get("sensitivity") == "local-only"
-        note = parse_note("private/new.md" if is_private else "new.md", text.encode())
+        path = "private/new.md" if fields.get("sensitivity") == "local-only" else "new.md"
+        note = parse_note(path, text.encode())
         self._refuse_errors(note)
-        return text, note
+        text, told = taking(text, note.memory, self.code, known=known)
+        return text, parse_note(path, text.encode()), told
 
     def _refuse_errors(self, note: Note) -> None:
-        errors = [one for one in note_problems(note, is_embedded=self.is_embedded) if one.severity == "error"]
-        if errors:
-            raise InvalidNote(errors)
+        found = self._broken_rules(note)
+        if has_errors(found):
+            raise InvalidNote([one for one in found if one.severity == "error"])
+
+    def _broken_rules(self, note: Note) -> list[Problem]:
+        return note_problems(note, is_embedded=self.is_embedded, max_anchors=self._max_anchors)
 
     def _place(self, note: Note, act: Act) -> str:
         """Choose a free path for a new note."""
@@ -318,6 +350,10 @@ def text_of(note: Note, data: bytes) -> str:
     if not note.is_text:
         raise UserError(f"{note.path} is not UTF-8 text and is never rewritten", hint="save the file as UTF-8 first")
     return data.decode("utf-8")
+
+
+def _telling(written: Written, notices: Sequence[str]) -> Written:
+    return replace(written, notices=(*notices, *written.notices))
 
 
 def history_notices(ledger: Ledger, note: Note) -> tuple[str, ...]:

@@ -322,6 +322,7 @@ class OpenVault:
             VaultReadOnly: for a vault of a newer format.
         """
         from remvault.store.vault import Vault
+        from remvault.surfaces.anchoring import Anchoring
 
         if self.settings.read_only_reason is not None:
             raise VaultReadOnly(self.settings.read_only_reason)
@@ -331,6 +332,8 @@ class OpenVault:
             is_embedded=self.is_embedded,
             private=self.private_folder,
             entropy=self.surroundings.entropy,
+            code=Anchoring(self.anchors),
+            max_anchors=self.settings.count("anchors.max-per-note"),
         )
 
     def act(self, *, reason: str | None = None, dry_run: bool = False) -> Act:

@@ -331,10 +331,11 @@ def test_a_link_may_lead_to_an_entity_but_not_to_an_id_that_is_not_there(vault: 
 
 
 def test_the_same_text_confirms_and_brings_what_it_brings(vault: Path, cli: Cli) -> None:
-    first = new(cli, vault, "Deploys: never on Friday", "--body", "Ship  on\n\nTuesday.")
+    git(vault, "config", "remvault.project", "acme")
+    first = new(cli, vault, "Deploys: never on Friday", "--body", "Ship  on\n\nTuesday.", scope=())
 
     done = cli(
-        "new", "deploys:  NEVER on friday", "--body", "ship on Tuesday.", "--scope", "global", "--pin", "--tag", "late",
+        "new", "deploys:  NEVER on friday", "--body", "ship on Tuesday.", "--pin", "--tag", "late",
         "--tier", "core", "--anchor", "src/a.py", "--json", cwd=vault,
     )  # fmt: skip
 
