@@ -13,20 +13,21 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import PurePosixPath
 
 from remvault.domain.anchors import Place, Reading, State
 from remvault.domain.memory import Anchor
 from remvault.store.anchor_cache import AnchorCache
 from remvault.store.code_files import TOO_MUCH, CodeFile, Look, TooMuch, key_of
-from remvault.store.code_history import CodeHistory, Files, Way
+from remvault.store.code_history import CodeHistory, Way
 from remvault.store.code_source import last_part
+from remvault.store.code_survey import MAX_HOLDERS, Kinds, Survey
 from remvault.store.languages import kindred
 from remvault.store.outlines import RECIPES
 
 _MAX_LOST = 2_000  # looked for in one go
-_MAX_COMMITS = 64  # told apart in one go
+_MAX_OUTSIDE = 16  # commits of other branches that are told apart in one go
 _MAX_NAME = 400  # characters; no definition has a longer one
-_MAX_FIT = 500  # files looked through for one anchor
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,8 @@ class Whereabouts:
     """One look for many anchors that are not in place."""
 
     def __init__(self, look: Look, history: CodeHistory, cache: AnchorCache, lost: Sequence[Lost]) -> None:
-        self._look, self._history, self._cache = look, history, cache
+        self._look, self._survey = look, Survey(history, cache)
+        self._is_prepared = False
         self._lost = list(dict.fromkeys(lost))[:_MAX_LOST]
 
     def readings(self) -> dict[Lost, Reading]:
@@ -71,7 +73,7 @@ class Whereabouts:
     def _found(self, lost: Lost) -> Reading:
         path, target = lost.place.path, None
         if lost.is_gone:
-            if path in self._files.left_out:
+            if path in self._survey.left_out:
                 return lost.reading("unknown", "the file is not checked out here (sparse checkout)")
             target = self._renamed(lost)
         if target is not None:
@@ -98,9 +100,10 @@ class Whereabouts:
         """Every other place with the same code, as anchors name them: for a symbol under the same name."""
         place = lost.place
         found = []
-        paths = self._holders if place.symbol is not None else self._newcomers(lost)
-        alike = [path for path in paths if path.endswith(kindred(place.path)) and path != place.path]
-        if len(alike) > _MAX_FIT:
+        name = _name(place)
+        paths = self._newcomers(lost) if place.symbol is None else () if name is None else self._holders[name]
+        alike = [path for path in paths if path != place.path]
+        if len(alike) > MAX_HOLDERS:
             raise TooMuch
         for path in sorted(alike):
             file = self._look.file(path)
@@ -131,83 +134,62 @@ class Whereabouts:
         That is when the anchor's commit is not in the history of HEAD, and nothing changed the file since that
         history and the commit's parted, in a commit or in the work tree. None when the code did change.
         """
-        commit, path = self._known.get(lost.anchor.commit or ""), lost.place.path
-        if commit is None or commit not in self._outside or path in self._touched.get(commit, ()):
-            return None
-        if path in self._changed_here:
+        commit = self._commit(lost)
+        if commit is None or commit not in self._outside or lost.place.path in self._touched[commit]:
             return None
         return lost.reading("unknown", f"what is checked out does not contain commit {lost.anchor.commit}")
 
+    def _commit(self, lost: Lost) -> str | None:
+        """The full id of the anchor's commit; None where this clone does not have it."""
+        return self._known.get(lost.anchor.commit or "")
+
     @cached_property
     def _known(self) -> dict[str, str]:
-        """Full ids of the commits of the anchors that this clone has."""
-        asked = dict.fromkeys(lost.anchor.commit for lost in self._lost if lost.anchor.commit is not None)
-        known = {one: full for one in asked if (full := self._cache.fact(f"commit {one}")) is not None}
-        found = self._history.known([one for one in asked if one not in known])
-        for one, full in found.items():
-            self._cache.keep_fact(f"commit {one}", full)
-        return known | found
+        return self._survey.known(lost.anchor.commit for lost in self._lost if lost.anchor.commit is not None)
 
     @cached_property
     def _outside(self) -> set[str]:
         """The commits of the anchors that are not in the history of HEAD."""
-        tip = self._history.head
-        if tip is None:
-            return set()
-        known = {one: self._cache.fact(f"outside {one} {tip}") for one in self._known.values() if one != tip}
-        asked = [one for one, answer in known.items() if answer is None]
-        outside = self._history.outside(asked)
-        for one in asked:
-            self._cache.keep_fact(f"outside {one} {tip}", one in outside)
-        return {one for one, answer in known.items() if answer} | outside
+        return self._survey.outside(self._known.values())
 
     @cached_property
     def _touched(self) -> dict[str, set[str]]:
-        """For each commit outside, which files of its anchors the history of HEAD changed; all, where nobody knows."""
+        """For each commit outside, which files of its anchors changed since its history and HEAD's parted."""
         paths: dict[str, set[str]] = {}
         for lost in self._lost:
-            commit = self._known.get(lost.anchor.commit or "")
+            commit = self._commit(lost)
             if commit in self._outside:
                 paths.setdefault(commit, set()).add(lost.place.path)
-        found: dict[str, set[str]] = {}
-        for at, (commit, asked) in enumerate(paths.items()):
-            touched = self._history.touched(commit, sorted(asked)) if at < _MAX_COMMITS else None
-            found[commit] = asked if touched is None else touched
-        return found
-
-    @cached_property
-    def _changed_here(self) -> set[str]:
-        """Files that differ from HEAD, or are not in it."""
-        tip = self._history.head
-        now = self._ways.get(tip or "", Way())
-        return now.others | now.added | set(now.renamed) | set(now.renamed.values()) | self._files.untracked
+        few = list(paths.items())[:_MAX_OUTSIDE]
+        return paths | {commit: self._survey.touched(commit, asked) for commit, asked in few}
 
     def _way(self, lost: Lost) -> Way:
-        """The way from the anchor's commit to now; from HEAD where this clone does not have it."""
-        tip = self._history.head or ""
-        commit = self._known.get(lost.anchor.commit or "", tip)
-        return self._ways.get(commit) or self._ways.get(tip) or Way()
+        """The way of files from the anchor's commit to now."""
+        if not self._is_prepared:
+            self._is_prepared = True
+            counted = Counter(self._commit(one) for one in self._lost if one.is_gone)
+            self._survey.prepare(commit for commit, _ in counted.most_common() if commit is not None)
+        return self._survey.way(self._commit(lost))
 
     @cached_property
-    def _ways(self) -> dict[str, Way]:
-        counted = Counter(self._known.get(lost.anchor.commit or "") for lost in self._lost if lost.is_gone)
-        return self._history.ways(commit for commit, _ in counted.most_common(_MAX_COMMITS) if commit is not None)
-
-    @cached_property
-    def _files(self) -> Files:
-        return self._history.files()
-
-    @cached_property
-    def _holders(self) -> list[str]:
-        """The files that hold a name of one of the symbols that are not in place."""
-        places = [lost.place for lost in self._lost if lost.state == "broken" and lost.digest is not None]
-        symbols = [place for place in places if place.symbol is not None and len(place.symbol) <= _MAX_NAME]
-        names = {last_part(place.symbol or "") for place in symbols}
-        return self._history.holding(names, {suffix for place in symbols for suffix in kindred(place.path)})
+    def _holders(self) -> dict[tuple[str, Kinds], list[str]]:
+        """The files that may hold the names of the symbols that are not in place."""
+        broken = [lost for lost in self._lost if lost.state == "broken" and lost.digest is not None]
+        return self._survey.holders(name for lost in broken if (name := _name(lost.place)) is not None)
 
     def _newcomers(self, lost: Lost) -> Iterable[str]:
         """The files that were not there at the anchor's commit."""
-        return self._way(lost).added | self._files.untracked if lost.is_gone else ()
+        kinds = kindred(lost.place.path)
+        if not lost.is_gone:
+            return ()
+        return (path for path in self._way(lost).added | self._survey.untracked if PurePosixPath(path).suffix in kinds)
+
+
+def _name(place: Place) -> tuple[str, Kinds] | None:
+    """What to look for when a symbol is not in place: its own name, in files where it would have the same digest."""
+    if place.symbol is None or len(place.symbol) > _MAX_NAME:
+        return None
+    return last_part(place.symbol), kindred(place.path)
 
 
 def _in_renamed(lost: Lost, file: CodeFile) -> Reading | None:

@@ -131,12 +131,12 @@ class CodeAnchors:
     def changes_since(self, anchor: Anchor, reading: Reading) -> ChangesSince:
         """The commits that changed what an anchor points at since its digest was taken, and a short diff.
 
+        Cheapest when anchors into one file are asked one after the other; what was learned is kept by `save`.
+
         Args:
             reading: what `readings` said of it.
         """
-        changes = self._changes.changes(anchor, reading)
-        self._cache.save()
-        return changes
+        return self._changes.changes(anchor, reading)
 
     def commits_since(self, anchor: Anchor, reading: Reading) -> int | None:
         """How many commits that is; None when nobody can tell, 0 for a change that is not committed yet."""
@@ -145,13 +145,12 @@ class CodeAnchors:
         return None if commits is None else len(commits)
 
     def save(self) -> None:
-        """Keep what was learned for the next process; every reading does so itself."""
+        """Keep what was learned for the next process; every reading does so itself, and so does a count of commits."""
         self._cache.save()
 
     def _near(self, place: Place) -> list[str]:
         """Paths of files that may have been meant: of the same name, or one much like it."""
-        files = self._history.files()
-        known = sorted(files.tracked | files.untracked)
+        known = sorted(self._history.tracked()[0] | self._history.untracked())
         name = place.path.rpartition("/")[2].lower()
         same = [path for path in known if path.rpartition("/")[2].lower() == name]
         close = same or difflib.get_close_matches(place.path[:200], known[:5000], n=3)

@@ -22,20 +22,14 @@ _COMMIT = re.compile(r"[0-9a-f]{7,64}\Z")
 _TIMEOUT_S = 20  # of one question; without an answer in time nothing is known
 _FIELDS = "%x02%H%x00%aI%x00%an%x00%s%x00"
 _BLOB = re.compile(rb"[0-9a-f]{40,64}\Z")
-
-
-@dataclass(frozen=True, slots=True)
-class Files:
-    """The files of the work tree as git sees them, ignored ones left out."""
-
-    tracked: frozenset[str]
-    untracked: frozenset[str]
-    left_out: frozenset[str]  # tracked, and not checked out: a sparse checkout
+_CHANGES = ("-M", "-z", "--name-status", "--no-ext-diff", "--ignore-submodules")
+_WORDS = ("-z", "-o", "-I", "-w", "-F", "--full-name", "--no-recurse-submodules", "--no-color", "--no-line-number",
+          "--no-column", "--no-heading", "--no-break")  # fmt: skip
 
 
 @dataclass(slots=True)
 class Way:
-    """What became of files between a commit and now."""
+    """What became of files between two versions."""
 
     renamed: dict[str, str] = field(default_factory=dict)  # from, to
     added: set[str] = field(default_factory=set)
@@ -45,7 +39,12 @@ class Way:
         """This way and a later one behind it."""
         renamed = {old: later.renamed.get(new, new) for old, new in self.renamed.items()}
         added = {later.renamed.get(path, path) for path in self.added} | later.added
-        return Way(later.renamed | renamed, added, self.others | later.others)
+        return Way(later.renamed | renamed, added)
+
+    @property
+    def touched(self) -> set[str]:
+        """Every path that is not as it was."""
+        return self.others | self.added | set(self.renamed) | set(self.renamed.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +74,16 @@ class CodeHistory:
         except GitError:
             return None
 
-    def files(self) -> Files:
-        """Every file that is tracked, or neither tracked nor ignored."""
-        by_tag: dict[str, set[str]] = {}
-        output = self._git("ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard") or b""
-        for item in output.split(b"\0"):
-            by_tag.setdefault(chr(item[0]) if item else "", set()).add(os.fsdecode(item[2:]))
-        untracked, left_out = by_tag.pop("?", set()), by_tag.pop("S", set())
-        by_tag.pop("", None)
-        return Files(frozenset().union(*by_tag.values()), frozenset(untracked), frozenset(left_out))
+    def tracked(self) -> tuple[set[str], set[str]]:
+        """The files in the staged index, and those of them that are not checked out: a sparse checkout."""
+        items = (self._git("ls-files", "-z", "-t", "--cached") or b"").split(b"\0")
+        files = {os.fsdecode(item[2:]): item[:1] for item in items if item}
+        return set(files), {path for path, tag in files.items() if tag == b"S"}
+
+    def untracked(self) -> set[str]:
+        """The files that are neither tracked nor ignored."""
+        output = self._git("ls-files", "-z", "--others", "--exclude-standard") or b""
+        return {os.fsdecode(item) for item in output.split(b"\0") if item}
 
     def known(self, commits: Iterable[str]) -> dict[str, str]:
         """The full ids of those commits, as notes name them, that this clone has."""
@@ -95,39 +95,41 @@ class CodeHistory:
         answers = (line.split() for line in output.decode("utf-8", "replace").splitlines())
         return {one: words[1] for one, words in zip(asked, answers, strict=False) if words[0] == "commit"}
 
-    def ways(self, commits: Iterable[str]) -> dict[str, Way]:
-        """What became of the files of each commit (full ids; HEAD always among them) until now, in the work tree."""
-        tip = self.head
-        if tip is None:
-            return {}
-        options = ("-M", "-z", "--name-status", "--no-ext-diff", "--ignore-submodules")
-        now = _way((self._git("diff", "--no-relative", *options, tip, "--") or b"").split(b"\0"))
-        others = [one for one in dict.fromkeys(commits) if one != tip]
-        if not others:
-            return {tip: now}
-        # A list of commits is compared with its first: the way from each one to HEAD, in one process.
-        stdin = "".join(f"{tip} {one}\n" for one in others).encode()
-        output = self._git("diff-tree", "--stdin", "--always", "-r", *options, stdin=stdin) or b""
+    def changes_here(self, tip: str) -> Way:
+        """What became of the files of HEAD (`tip`) in the work tree."""
+        return _way((self._git("diff", "--no-relative", *_CHANGES, tip, "--") or b"").split(b"\0"))
+
+    def ways(self, commits: Sequence[str], tip: str) -> dict[str, Way]:
+        """Which files were renamed and added from each commit to HEAD (`tip`), full ids all."""
+        # A list of commits is compared with its first, each with it, in one process.
+        stdin = "".join(f"{tip} {one}\n" for one in commits).encode()
+        options = ("--stdin", "--always", "-r", "--diff-filter=RCA", *_CHANGES)
+        output = self._git("diff-tree", *options, stdin=stdin) if commits else None
         answers: list[list[bytes]] = []
-        for item in output.split(b"\0"):
+        for item in (output or b"").split(b"\0"):
             if item == tip.encode():
                 answers.append([])
             elif answers:
                 answers[-1].append(item)
-        return {one: _way(items).then(now) for one, items in zip(others, answers, strict=False)} | {tip: now}
+        return {one: _way(items) for one, items in zip(commits, answers, strict=False)}
 
-    def holding(self, names: Iterable[str], suffixes: Iterable[str]) -> list[str]:
-        """The tracked and untracked text files with one of these suffixes that hold one of these words."""
-        words = sorted({name for name in names if name and "\n" not in name and "\0" not in name})
-        if not words:
-            return []
-        kinds = sorted(set(suffixes))
+    def holding(self, words: Iterable[str], suffixes: Iterable[str], *, with_untracked: bool) -> dict[str, set[str]]:
+        """For each word, the text files that hold it and end in one of these suffixes, as they are in the work tree."""
+        asked = {word for word in words if word and "\n" not in word and "\0" not in word}
+        found: dict[str, set[str]] = {word: set() for word in words}
+        if not asked:
+            return found
+        kinds = set(suffixes)
         is_plain = all(re.fullmatch(r"\.[A-Za-z0-9_+-]{1,16}", kind) for kind in kinds)
-        stdin = "".join(f"{word}\n" for word in words).encode("utf-8", "replace")
-        options = ("-z", "-l", "-I", "-w", "-F", "--untracked", "--no-recurse-submodules", "--full-name")
-        output = self._git("grep", *options, "-f", "-", "--", *(f"*{kind}" for kind in kinds if is_plain), stdin=stdin)
-        paths = [os.fsdecode(item) for item in (output or b"").split(b"\0") if item]
-        return [path for path in paths if os.path.splitext(path)[1] in kinds]  # noqa: PTH122
+        patterns = [f"*{kind}" for kind in sorted(kinds)] if is_plain else []
+        where = ("--untracked",) if with_untracked else ()
+        stdin = "".join(f"{word}\n" for word in sorted(asked)).encode("utf-8", "replace")
+        output = self._git("grep", *_WORDS, *where, "-f", "-", "--", *patterns, stdin=stdin) or b""
+        for path, word in re.findall(rb"([^\0]+)\0([^\n]*)\n", output):
+            name = os.fsdecode(path)
+            if os.path.splitext(name)[1] in kinds:  # noqa: PTH122
+                found.setdefault(word.decode("utf-8", "replace"), set()).add(name)
+        return found
 
     def outside(self, commits: Sequence[str]) -> set[str]:
         """Which of these commits (full ids) are not in the history of HEAD: another branch, or later than HEAD."""

@@ -18,6 +18,7 @@ from remvault.store.code import CodeRoot
 from remvault.store.state import State, open_state
 from remvault.store.work_tree import find_work_tree
 from tests.store.test_anchor_states import Code, code
+from tests.vaults import git
 
 __all__ = ["code"]
 LATER_NS = 1 << 61  # long after any file changed
@@ -116,6 +117,52 @@ def test_what_is_in_place_asks_git_nothing_at_first_either_and_what_is_not_a_few
     assert len(watched.asked) <= 4
 
 
+def test_looking_again_for_what_is_gone_asks_only_how_the_work_tree_differs(code: Code, watched: Watched) -> None:
+    anchor = code.take("src/store.py#open_store")
+    code.edit("src/store.py", "def open_store", "def open_shop")
+    code.edit("src/store.py", "store.load(path)", "store.load(path, 1)")
+    code.commit()
+    assert watched.states(anchor) == ["broken"]
+
+    assert watched.states(anchor) == ["broken"]
+    assert [args[0] for args in watched.asked] == ["diff", "ls-files"]
+
+
+@pytest.mark.parametrize("where", ["untracked", "changed", "staged", "changed back"])
+def test_what_was_gone_is_found_as_soon_as_it_is_anywhere(code: Code, watched: Watched, where: str) -> None:
+    """What is kept is only what HEAD says, and the work tree is asked anew."""
+    text = (code.folder / "src/store.py").read_text()
+    at = text.index("def open_store")
+    code.write("src/other.py", text[at:] if where == "changed back" else "other = 1\n")
+    code.commit()
+    anchor = code.take("src/store.py#open_store")
+    code.write("src/store.py", text[:at])
+    if where == "changed back":
+        code.write("src/other.py", "other = 1\n")
+    assert watched.states(anchor) == ["broken"]
+
+    code.write("src/new.py" if where == "untracked" else "src/other.py", text[at:])
+    if where == "staged":
+        git(code.folder, "add", "-A")
+
+    assert watched.states(anchor) == ["moved"]
+
+
+def test_files_that_a_sparse_checkout_brings_back_are_looked_through(code: Code, watched: Watched) -> None:
+    text = (code.folder / "src/store.py").read_text()
+    at = text.index("def open_store")
+    code.write("lib/other.py", text[at:])
+    code.commit()
+    anchor = code.take("src/store.py#open_store")
+    git(code.folder, "sparse-checkout", "set", "--no-cone", "src/")
+    code.write("src/store.py", text[:at])
+    assert watched.states(anchor) == ["broken"]
+
+    git(code.folder, "sparse-checkout", "disable")
+
+    assert watched.states(anchor) == ["moved"]
+
+
 def test_a_branch_switch_and_back_parses_nothing(code: Code, watched: Watched) -> None:
     anchor = code.take(LOCK)
     text = (code.folder / "src/store.py").read_text()
@@ -132,8 +179,6 @@ def test_another_work_tree_shares_the_answers_but_not_the_stats(code: Code, watc
     anchor = code.take(LOCK)
     watched.states(anchor)
     linked = code.folder.with_name("linked")
-    from tests.vaults import git
-
     git(code.folder, "worktree", "add", "-q", str(linked), "-b", "other")
     tree = find_work_tree(linked)
     assert tree is not None
