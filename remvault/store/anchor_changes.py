@@ -19,6 +19,7 @@ from remvault.store.code import CodeRoot
 from remvault.store.code_files import key_of
 from remvault.store.code_history import CodeHistory, Step
 from remvault.store.code_source import Source
+from remvault.store.trees import FileStat
 
 MAX_COMMITS, MAX_DIFF_LINES = 20, 40
 _MAX_STEPS = 200  # commits of the file that are looked at
@@ -54,6 +55,7 @@ class ChangeSearch:
         self._known: dict[str, str | None] = {}  # commits as notes name them: full ids
         self._sources: dict[tuple[str, str], Source | None] = {}  # by path and blob, the latest last
         self._last_steps: tuple[tuple[str, str], list[Step] | None] | None = None  # of one file since one commit
+        self._last_here: tuple[FileStat, Source] | None = None
 
     def commits(self, anchor: Anchor, reading: Reading) -> tuple[CodeCommit, ...] | None:
         """Every commit that changed what the anchor points at, newest first; None when nobody can tell."""
@@ -140,10 +142,7 @@ class ChangeSearch:
         then = self._then(places, since, anchor)
         if then is None:
             return ""
-        try:
-            now = Source(after.path, self._root.read(after.path)[0])
-        except UserError:
-            now = Source(after.path, b"")
+        now = self._here(after.path)
         if before.lines is not None and after.lines is not None:
             lines = then.lines_of(anchor.digest or "", before.lines) or before.lines
             after = replace(after, lines=_followed(then, now, lines)) if after == before else after
@@ -153,6 +152,18 @@ class ChangeSearch:
             return ""
         names = f"{before.path} at {since[:10]}", f"{after.path} now"
         return "\n".join(_cut(difflib.unified_diff(old, new, *names, lineterm="", n=2)))
+
+    def _here(self, path: str) -> Source:
+        """The file as it is in the work tree; empty when it cannot be read."""
+        stat, last = self._root.stat(path), self._last_here
+        now = None if stat is None else (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
+        if last is None or last[1].path != path or last[0] != now:
+            try:
+                data, found = self._root.read(path)
+            except UserError:
+                return Source(path, b"")
+            last = self._last_here = found, Source(path, data)
+        return last[1]
 
     def _then(self, places: tuple[Place, Place], since: str, anchor: Anchor) -> Source | None:
         """The version of the file that the digest was taken of, else that of the anchor's commit."""

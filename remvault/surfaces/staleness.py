@@ -83,7 +83,24 @@ def stale(vault: OpenVault) -> Stale:
     view.look_at_code(anchored)
     found = [(row, reasons) for row in view.visible() if (reasons := _reasons(view, row))]
     records = view.snapshot.records([row.path for row, _ in found])
-    memories = [_told(vault, view, row, reasons, records[row.path]) for row, reasons in found if row.path in records]
+    changes = _changes(vault, view, [row for row, reasons in found if "drifted" in reasons])
+    memories = [
+        StaleMemory(
+            memory_answer(
+                records[row.path],
+                provider=vault.provider,
+                path=row.path,
+                committed=row.is_committed,
+                anchors=view.readings(row),
+                successors=view.successors(row),
+            ),
+            tuple(view.labels(row)),
+            reasons,
+            tuple(changes.get(row.path, ())),
+        )
+        for row, reasons in found
+        if row.path in records
+    ]
     readings = [reading for row in anchored for reading in view.readings(row)]
     return Stale(tuple(memories), (*view.notices(), *_other_states(readings)))
 
@@ -101,25 +118,26 @@ def _reasons(view: View, row: NoteRow) -> tuple[Reason, ...]:
     return tuple(reason for reason in REASONS if found[reason])
 
 
-def _told(
-    vault: OpenVault, view: View, row: NoteRow, reasons: tuple[Reason, ...], record: Mapping[str, Any]
-) -> StaleMemory:
-    readings = view.readings(row)
-    memory = memory_answer(
-        record,
-        provider=vault.provider,
-        path=row.path,
-        committed=row.is_committed,
-        anchors=readings,
-        successors=view.successors(row),
-    )
-    code = vault.anchors.of(row.owner) if "drifted" in reasons else None
-    changes = [
-        Change(anchor.at, code.changes_since(anchor, reading))
-        for anchor, reading in zip(row.anchors, readings, strict=True)
-        if code is not None and reading.state == "drifted"
+def _changes(vault: OpenVault, view: View, rows: Sequence[NoteRow]) -> dict[str, list[Change]]:
+    """What happened to the code of drifted anchors, by the path of their note."""
+    drifted = [
+        (row, at, anchor, reading)
+        for row in rows
+        for at, (anchor, reading) in enumerate(zip(row.anchors, view.readings(row), strict=True))
+        if reading.state == "drifted"
     ]
-    return StaleMemory(memory, tuple(view.labels(row)), reasons, tuple(changes))
+    found: dict[tuple[str, int], Change] = {}
+    code = vault.anchors.of(drifted[0][0].owner) if drifted else None  # what drifted was read, so there is some
+    # Those into one file one after the other: its history is read once.
+    for row, at, anchor, reading in sorted(drifted, key=lambda one: one[2].at):
+        if code is not None:
+            found[row.path, at] = Change(anchor.at, code.changes_since(anchor, reading))
+    if code is not None:
+        code.save()
+    by_note: dict[str, list[Change]] = {}
+    for (path, _), change in sorted(found.items(), key=lambda one: one[0]):
+        by_note.setdefault(path, []).append(change)
+    return by_note
 
 
 def _other_states(readings: Sequence[Reading]) -> list[str]:
