@@ -241,7 +241,7 @@ def _rows_parts(rows: Mapping[str, Entry]) -> tuple[list[str | None], bytes, byt
     for entry in rows.values():
         owners.setdefault(entry.owner, len(owners))
     columns = zip(*(entry[:_NUMBERS] for entry in rows.values()), strict=True) if rows else [()] * _NUMBERS
-    signed = [array.array("q", map(_signed, column)) for column in columns]
+    signed = [_signed(column) for column in columns]
     signed.append(array.array("q", (owners[entry.owner] for entry in rows.values())))
     names = [list(rows), [entry.id for entry in rows.values()]]
     packed = b"".join(_portable(column).tobytes() for column in signed)
@@ -261,9 +261,12 @@ def _read_rows(header: Mapping[str, Any], names: bytes, packed: bytes, lines: by
     return dict(zip(paths, map(Entry._make, found), strict=True))
 
 
-def _signed(number: int) -> int:
-    """Fit a number into 64 bits. A stat that does not will seem changed, and its note is hashed each time."""
-    return max(-(2**63), min(number, 2**63 - 1))
+def _signed(column: tuple[int, ...]) -> array.array[int]:
+    """Numbers of 64 bits. A stat that does not fit will seem changed, and its note is hashed each time."""
+    try:
+        return array.array("q", column)
+    except OverflowError:
+        return array.array("q", (max(-(2**63), min(number, 2**63 - 1)) for number in column))
 
 
 def _portable(numbers: array.array[int]) -> array.array[int]:

@@ -20,7 +20,7 @@ from remvault.index.manifest import Dead, Manifest
 from remvault.index.planning import POSTING_BUDGET, Plan, make_plan
 from remvault.index.postings import DamagedIndex, MemoryPostings, Postings
 from remvault.index.query import PRIMARY, QueryWord
-from remvault.index.rows import Entry, NoteRow, Rows, as_row
+from remvault.index.rows import Entry, NoteRow, Rows, as_row, is_committed
 from remvault.index.schema import FIELDS, NOTES, SECTIONS, Lengths, counts, positions, stored_record
 
 __all__ = ["POSTING_BUDGET", "MatchedDocument", "Matches", "Snapshot", "View"]
@@ -134,6 +134,16 @@ class Snapshot:
         return find_copies(
             Claim(row.path, row.id or "", row.owner, row.head_blob is not None, row.is_committed) for row in rows
         )
+
+    def uncommitted_rows(self) -> list[NoteRow]:
+        """The rows of notes that HEAD does not hold as they are, by path; the others are not opened."""
+        entries = self._view.manifest.rows.values()
+        return sorted((as_row(entry) for entry in entries if not is_committed(entry)), key=lambda row: row.path)
+
+    @property
+    def removed(self) -> Mapping[str, str]:
+        """Paths of notes that HEAD holds and the disk does not, each with its blob in HEAD."""
+        return self._view.manifest.head_only
 
     def related_rows(self) -> list[NoteRow]:
         """The rows of notes with relations that reach beyond themselves, by path; the others are not opened."""

@@ -72,19 +72,19 @@ def _is_staged(outcome: Outcome) -> bool:
 def _commit_quiet(vault: OpenVault, snapshot: Snapshot, passed_over: set[tuple[str, str]]) -> Settled:
     assert vault.state is not None
     quiet_s = max(1, vault.settings.count("watch.quiet-seconds"))
-    rows = [row for row in snapshot.rows.values() if not row.is_committed and row.is_valid and not row.is_local_only]
-    rows = [row for row in rows if (row.path, row.blob) not in passed_over]
+    rows = [row for row in snapshot.uncommitted_rows() if row.is_valid and not row.is_local_only]
+    rows = [row for row in rows if row.path not in snapshot.copies and (row.path, row.blob) not in passed_over]
     if not rows:
         return Settled()
     now = disk_clock(vault.state.caches) / 1e9
     ages = {row.path: now - changed for row in rows if (changed := _changed_at(vault, row.path)) is not None}
     loud = [quiet_s - age for age in ages.values() if age < quiet_s]
     wait_s = max(0.1, min(loud)) if loud else None
-    quiet = sorted((row for row in rows if ages.get(row.path, 0.0) >= quiet_s), key=lambda row: row.path)
+    quiet = [row for row in rows if ages.get(row.path, 0.0) >= quiet_s]
     if not quiet:
         return Settled(wait_s=wait_s)
     fit = list(_fit(vault, quiet, snapshot.rows.values()))
-    edits = _with_moves(vault, fit, snapshot.rows)
+    edits = _with_moves(vault, fit, snapshot.removed)
     commits: list[tuple[str, str]] = []
     for at in range(0, len(edits), _BATCH):
         done = commit_edits(vault.ledger, edits[at : at + _BATCH])
@@ -120,14 +120,12 @@ def _fit(vault: OpenVault, rows: Sequence[NoteRow], everything: Iterable[NoteRow
             yield row
 
 
-def _with_moves(vault: OpenVault, rows: Sequence[NoteRow], present: Mapping[str, NoteRow]) -> list[Edit]:
+def _with_moves(vault: OpenVault, rows: Sequence[NoteRow], removed: Mapping[str, str]) -> list[Edit]:
     """As edits. A memory that lies elsewhere by now leaves its old place in the same commit, or it were there twice."""
     new_ids = {row.id for row in rows if row.head_blob is None and row.id is not None}
     gone: dict[str, str] = {}
-    if new_ids:
-        for path, blob in vault.head_blobs().items():
-            if path not in present and is_note_path(path):
-                memory_id = parse_note(path, vault.history.read_blob(blob)).memory.id
-                if memory_id in new_ids:
-                    gone[memory_id] = path
+    for path, blob in removed.items() if new_ids else ():
+        memory_id = parse_note(path, vault.history.read_blob(blob)).memory.id if is_note_path(path) else None
+        if memory_id in new_ids:
+            gone[memory_id] = path
     return [Edit(row.path, row.blob, gone.get(row.id or "") if row.head_blob is None else None) for row in rows]
