@@ -29,10 +29,16 @@ WRITERS, NOTES, APPENDERS, LINES = (16, 500, 8, 100) if IS_SOAK else (4, 8, 3, 6
 
 WRITER = """
 import sys, remvault
+from remvault.errors import ConflictError
 root, number, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 for step in range(count):
-    vault = remvault.open_vault(root, actor=f"agent:w{number}")
-    written = remvault.new(vault, f"Note {number}.{step}", scope="global", body=f"{number} {step}")
+    while True:
+        vault = remvault.open_vault(root, actor=f"agent:w{number}")
+        try:
+            written = remvault.new(vault, f"Note {number}.{step}", scope="global", body=f"{number} {step}")
+            break
+        except ConflictError:
+            pass  # others had the lock for too long, and we were told that nothing was written
     assert written.outcome.committed, written.outcome
     print(written.id)
 """

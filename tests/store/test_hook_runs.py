@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from remvault.store.files import FileChanged
 from remvault.store.hook_runs import HooksRunning, commit_run, hook_run, marked_hook_run
 from remvault.store.work_tree import WorkTree, find_work_tree
 from tests.store.conftest import Desk, MakeDesk
@@ -198,3 +200,21 @@ def test_what_git_never_sees_is_written_at_any_time(desk: Desk, tree: WorkTree) 
 
     assert desk.write("private/a.md", note_text("Two", sensitivity="local-only"), op="update").saved
     assert "Two" in (desk.root / "private/a.md").read_text()
+
+
+def test_r35_a_command_that_holds_gits_lock_may_finish_with_the_files_first(desk: Desk, tree: WorkTree) -> None:
+    desk.write("global/a.md", note_text("One"))
+    lock = tree.git_dir / "index.lock"
+    lock.touch()
+
+    def check_out() -> None:
+        (desk.root / "global/a.md").write_text(note_text("Of another branch"))
+        lock.unlink()
+
+    running = threading.Timer(0.3, check_out)
+    running.start()
+    with pytest.raises(FileChanged):
+        desk.write("global/a.md", note_text("Two"), op="update")
+    running.join()
+
+    assert (desk.root / "global/a.md").read_text() == note_text("Of another branch")
