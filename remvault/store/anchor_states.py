@@ -17,7 +17,7 @@ from pathlib import Path
 from remvault.domain.anchors import NOT_TAKEN, Place, Reading, State, Taken, parse_place
 from remvault.domain.memory import Anchor
 from remvault.errors import UserError
-from remvault.store.anchor_cache import AnchorCache
+from remvault.store.anchor_cache import AnchorCache, Answers
 from remvault.store.anchor_changes import ChangeSearch, ChangesSince
 from remvault.store.anchor_moves import Lost, Whereabouts
 from remvault.store.code import CodeMissing, CodeRoot, CodeUnreadable
@@ -67,31 +67,30 @@ class CodeAnchors:
         self.root = root
         self._history = CodeHistory(root)
         self._cache = AnchorCache(state, root=root.root, flavour=_flavour(), clock_ns=clock_ns)
-        # By the text of the anchor, since making these is half the time of a look.
-        self._fresh: dict[str, tuple[str, str, Reading | None]] = {}
+        # By the text of an anchor: its path, the answers it was judged by, the reading. Most of a look is making these.
+        self._fresh: dict[str, tuple[str, Answers, Reading]] = {}
         self._changes = ChangeSearch(root, self._history, self._cache)
 
     def readings(self, anchors: Sequence[Anchor]) -> list[Reading]:
         """What the code says of each anchor, in the same order; every file is read once at most. Never fails."""
-        look, known, fresh = Look(self.root, self._cache), {}, self._fresh
+        look, known, fresh = Look(self.root, self._cache), dict[str, Answers](), self._fresh
         found: list[Reading | None] = []
         lost: dict[int, Lost] = {}
         for anchor in anchors:
-            at, digest = anchor.at, anchor.digest
-            path, asked, reading = fresh.get(at) or _split(at)
-            if path not in known:
-                known[path] = self._cache.answers(path, self.root.stat) or {}
-            # Most are in place and known from before. Only what `parse_place` let pass is among the answers.
-            if digest is None or known[path].get(asked) != digest:
-                judged = _judged(anchor, look)
-                if isinstance(judged, Lost):
-                    lost[len(found)] = judged
-                found.append(None if isinstance(judged, Lost) else judged)
+            path, then, reading = fresh.get(anchor.at) or _split(anchor.at)
+            answers = known.get(path)
+            if answers is None:
+                answers = known[path] = self._cache.answers(path, self.root.stat) or {}
+            # Most are in place, with nothing new in their file.
+            if then is answers and reading.digest == anchor.digest and reading.commit == anchor.commit:
+                found.append(reading)
                 continue
-            if reading is None or reading.digest != digest or reading.commit != anchor.commit:
-                reading = Reading(at, "fresh", "", digest, anchor.commit)
-                fresh[at] = path, asked, reading
-            found.append(reading)
+            judged = _known_fresh(anchor, answers) or _judged(anchor, look)
+            if isinstance(judged, Lost):
+                lost[len(found)] = judged
+            elif judged.state == "fresh":
+                fresh[anchor.at] = path, answers, judged
+            found.append(None if isinstance(judged, Lost) else judged)
         if lost:
             settled = Whereabouts(look, self._history, self._cache, list(lost.values())).readings()
             for place, one in lost.items():
@@ -165,10 +164,18 @@ def missing(place: Place) -> str:
     return f"no {place.symbol} in the file"
 
 
-def _split(at: str) -> tuple[str, str, Reading | None]:
-    """The path of an anchor, and what `key_of` makes of the rest in most of them; no reading."""
-    path, sharp, fragment = at.partition("#")
-    return path, sharp + fragment, None
+def _split(at: str) -> tuple[str, None, Reading]:
+    """The path of an anchor of which nothing is known."""
+    return at.partition("#")[0], None, Reading(at, "unknown")
+
+
+def _known_fresh(anchor: Anchor, answers: Answers) -> Reading | None:
+    """The reading of an anchor that is in place by what is known of its file; None when it must be looked at."""
+    # Only what `parse_place` let pass is among the answers.
+    _, sharp, fragment = anchor.at.partition("#")
+    if anchor.digest is None or answers.get(sharp + fragment) != anchor.digest:
+        return None
+    return Reading(anchor.at, "fresh", "", anchor.digest, anchor.commit)
 
 
 def _judged(anchor: Anchor, look: Look) -> Reading | Lost:
