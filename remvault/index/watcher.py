@@ -40,8 +40,9 @@ from remvault.index.watch_plan import MAX_FOLDERS, remote_file_system, watch_cou
 from remvault.store.note_paths import is_note_name
 from remvault.store.trees import DirectoryTree, FileStat
 
-# A save in two parts is one change when the second part follows within this; a burst that does not end is cut.
-QUIET_S, LONGEST_S = 0.35, 2.0
+# A save in two parts is one change when the second part follows within this; a file renamed to a note's name is whole.
+# A burst that does not end is cut.
+QUIET_S, QUIET_WHOLE_S, LONGEST_S = 0.35, 0.1, 2.0
 # Between two beats; two in a row that are not heard mean that we are deaf.
 TICK_S = 2.0
 _MISSED_TICKS = 1
@@ -80,22 +81,23 @@ class Heard:
 
 
 class Burst:
-    """Events that belong together: until none came for `QUIET_S`, or for `LONGEST_S` in all."""
+    """Events that belong together: until it has been quiet for a moment, or for `LONGEST_S` in all."""
 
     def __init__(self) -> None:
         self.heard: Heard | None = None
-        self._first = self._last = 0.0
+        self._first = self._quiet_at = 0.0
 
-    def add(self, heard: Heard, now: float) -> bool:
-        """Take one event in; whether it is the first of a burst."""
+    def add(self, heard: Heard, now: float, *, is_whole: bool = False) -> bool:
+        """Take one event in; whether it is the first of a burst. `is_whole`: no second part of it can follow."""
         is_first = self.heard is None
         self.heard = heard if self.heard is None else self.heard | heard
-        self._first, self._last = now if is_first else self._first, now
+        self._first, self._quiet_at = (now, now) if is_first else (self._first, self._quiet_at)
+        self._quiet_at = max(self._quiet_at, now + (QUIET_WHOLE_S if is_whole else QUIET_S))
         return is_first
 
     def due_at(self) -> float | None:
         """When it is over, as things stand; None when there is nothing."""
-        return None if self.heard is None else min(self._last + QUIET_S, self._first + LONGEST_S)
+        return None if self.heard is None else min(self._quiet_at, self._first + LONGEST_S)
 
     def take(self, now: float) -> Heard | None:
         """What was heard, once, if it is over."""
@@ -250,14 +252,16 @@ class FolderWatcher:
         is_folder = ".git" in names or (event.is_directory and not all(name.startswith(".") for name in names))
         is_settings = self._settings in paths
         if is_folder or is_settings or any(map(is_note_name, names)):
-            self._hear(Heard(folders=is_folder, settings=is_settings))
+            is_whole = isinstance(event, FileMovedEvent) and is_note_name(names[-1])
+            self._hear(Heard(folders=is_folder, settings=is_settings), is_whole=is_whole)
 
     def _hear_loss(self) -> None:
         self._hear(Heard(folders=True, lost=True))
 
-    def _hear(self, heard: Heard) -> None:
+    def _hear(self, heard: Heard, *, is_whole: bool = False) -> None:
         with self._condition:
-            if self._burst.add(heard, self._now()):
+            # The first of a burst ends the wait; the others only move its end. One that ends earlier cannot be.
+            if self._burst.add(heard, self._now(), is_whole=is_whole):
                 self._condition.notify_all()
 
 
