@@ -385,14 +385,18 @@ class Asked:
 @pytest.fixture
 def asked(vault: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
     monkeypatch.chdir(vault)
+
+    def write(name: str, title: str, *places: str, body: str = "Body.\n") -> None:
+        anchors = ", ".join(f"{{at: {at}}}" for at in places)
+        text = note_text(title, id=f"m-{name}", body=body, scope="project", scope_id="acme", anchors=f"[{anchors}]")
+        (vault / f"{name}.md").write_text(text)
+
     for at in range(20):
-        places = f"[{{at: src/f{at}.py}}, {{at: src/g{at}.py#x}}]"
-        text = note_text(f"Deploy {at:02}", id=f"m-{at:02}", body="deploy " * (at + 1), anchors=places)
-        (vault / f"n{at:02}.md").write_text(text)
-    (vault / "old.md").write_text(note_text("Old", id="m-old", anchors="[{at: old.py#f}]"))
-    (vault / "gone.md").write_text(note_text("Zebra", id="m-gone", anchors="[{at: gone.py}]"))
-    (vault / "drift.md").write_text(note_text("Drift", id="m-drift", anchors="[{at: drift.py#f}]"))
-    opened = remvault.open_vault(str(vault))
+        write(f"{at:02}", f"Deploy {at:02}", f"src/f{at}.py", f"src/g{at}.py#x", body="deploy " * (at + 1))
+    write("old", "Old", "old.py#f")
+    write("gone", "Zebra", "gone.py")
+    write("drift", "Drift", "drift.py#f")
+    opened = remvault.open_vault(str(vault), context={"project": "acme"})
     view, code = opened.view(), Counting()
     view.code = code
     return Asked(opened, view, code)
@@ -448,12 +452,13 @@ def test_what_moved_counts_for_the_file_where_it_is_now(asked: Asked) -> None:
 
 def test_the_narrower_scope_comes_first_among_what_a_file_leads_to(vault: Path) -> None:
     places = "[{at: a.py}]"
-    (vault / "wide.md").write_text(note_text("Wide", id="m-wide", anchors=places))
+    wide = note_text("Wide", id="m-wide", scope="repository", scope_id="host/a", anchors=places)
+    (vault / "wide.md").write_text(wide)
     narrow = note_text("Narrow", id="m-narrow", scope="project", scope_id="acme", anchors=places)
     (vault / "z-narrow.md").write_text(narrow)
-    view = remvault.open_vault(str(vault), context={"project": "acme"}).view()
+    opened = remvault.open_vault(str(vault), context={"project": "acme", "repository": "host/a"})
+    view = opened.view()
     view.code = Counting()
-    opened = remvault.open_vault(str(vault))
 
     hits = search(view, "", SearchOptions(files=("a.py",)), analyzer=opened.analyzer, provider="v").hits
 

@@ -174,6 +174,17 @@ def test_retired_memories_and_those_of_others_are_not_listed(code: CodeVault) ->
     assert "kumquat" not in code.cli("stale", cwd=code.root).err.lower()
 
 
+def test_confirming_what_still_holds_takes_it_off_the_list(code: CodeVault) -> None:
+    memory = code.remember("Writes lock", "src/store.py#Store.with_lock")
+    code.commit("remember")
+    code.edit("src/store.py", "return work()", "return None")
+    assert list(found(code)) == [memory]
+
+    code.cli("confirm", memory, cwd=code.root)
+
+    assert found(code) == {}
+
+
 def test_each_file_of_the_code_is_read_once_for_the_whole_vault(
     code: CodeVault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
