@@ -32,16 +32,18 @@ def form_problems(note: Note, *, max_anchors: int) -> Iterator[Problem]:
             yield problem("RV301", note.path, line, message, "write path/from/the/code/root.py#symbol")
 
 
-def state_problems(
-    path: str, memory_id: str | None, readings: Sequence[Reading], *, line: int | None = None
-) -> Iterator[Problem]:
+def state_problems(note: Note, readings: Sequence[Reading]) -> Iterator[Problem]:
     """What the code says of a note's anchors, as far as there is something to do about it."""
+    memory = note.memory
+    confirm = f"remvault confirm {memory.id or note.path}" + " --private" * memory.is_local_only
+    mend = confirm if memory.is_local_only else "remvault check --fix"
     for reading in readings:
         code = rule_of(reading)
         if code is not None:
-            said, hint = _said(reading, memory_id or path)
+            said, hint = _said(reading, confirm, mend)
+            is_fixable = reading.mended_at is not None and not memory.is_local_only
             message = f"anchor {shown(reading.at)}: {said}"
-            yield problem(code, path, line, message, hint, fixable=reading.mended_at is not None)
+            yield problem(code, note.path, note.line_of("anchors"), message, hint, fixable=is_fixable)
 
 
 def rule_of(reading: Reading) -> str | None:
@@ -51,18 +53,17 @@ def rule_of(reading: Reading) -> str | None:
     return {"broken": "RV304", "drifted": "RV305", "moved": "RV306"}.get(reading.state)
 
 
-def _said(reading: Reading, name: str) -> tuple[str, str]:
+def _said(reading: Reading, confirm: str, mend: str) -> tuple[str, str]:
     """The message and what to do next."""
+    if reading.detail == NOT_TAKEN:
+        return reading.detail, f"'{mend}' takes it"
+    if reading.state in ("moved", "broken") and reading.now_at is not None:
+        return reading.detail, f"'{mend}' writes {reading.now_at}"
     if reading.state == "broken":
-        if reading.now_at is not None:
-            return reading.detail, f"'remvault check --fix' or 'remvault confirm {name}' writes {reading.now_at}"
-        return reading.detail, f"name where it is now ('remvault edit {name}'), or supersede or retract the memory"
+        hint = "'remvault set ID anchors-=OLD anchors+=NEW' says where it is now; else supersede or retract the memory"
+        return reading.detail, hint
     if reading.state == "drifted":
         since = f" since {reading.commit}" if reading.commit else ""
-        hint = f"'remvault stale' shows how; 'remvault confirm {name}' if it still holds, else supersede or retract it"
+        hint = f"'remvault stale' shows how; '{confirm}' if it still holds, else supersede or retract it"
         return f"{reading.detail}{since}", hint
-    if reading.state == "moved":
-        return reading.detail, f"'remvault check --fix' writes {reading.now_at}"
-    if reading.detail == NOT_TAKEN:
-        return reading.detail, "'remvault check --fix' takes it"
-    return f"not checked, {reading.detail}", f"once you have looked, 'remvault confirm {name}' takes its digest anew"
+    return f"not checked, {reading.detail}", f"once you have looked, '{confirm}' takes its digest anew"

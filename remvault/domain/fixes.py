@@ -6,8 +6,11 @@ A missing scope, source or type is not here: nobody but the writer knows it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 
+from remvault.domain.anchor_edits import with_anchors
 from remvault.domain.edits import EditRefused, quote_value, set_key
+from remvault.domain.memory import Anchor
 from remvault.domain.problems import Problem
 
 
@@ -18,6 +21,7 @@ def repair(
     memory_id: str | None,
     successors: Mapping[str, Sequence[str]],
     new_id: Callable[[], str],
+    anchors: Mapping[Anchor, Anchor],
 ) -> str:
     """Apply every repair that the note's fixable problems allow and return the text; unchanged when there is none.
 
@@ -25,6 +29,7 @@ def repair(
         memory_id: the note's id, None when it has none.
         successors: effective supersession, older id to newer ids.
         new_id: makes an id.
+        anchors: what to write in place of which anchor.
     """
     for found in problems:
         try:
@@ -37,4 +42,6 @@ def repair(
                 text = set_key(text, "superseded-by", successors[memory_id][0])
         except EditRefused:
             continue  # the problem stays reported, with its hint
+    with suppress(EditRefused):
+        text = with_anchors(text, anchors)
     return text

@@ -7,20 +7,28 @@ Leaves alone: rules over fields and graph (`domain.rules`), printing (`surfaces`
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import PurePosixPath
+from typing import TypeAlias
 
+from remvault.domain.anchor_rules import state_problems
+from remvault.domain.anchors import MAX_ANCHORS, Reading
 from remvault.domain.edits import quote_value
 from remvault.domain.fixes import repair
 from remvault.domain.lineage import build_lineage
+from remvault.domain.memory import Anchor
 from remvault.domain.note import Note, parse_note
 from remvault.domain.problems import Problem, problem, with_severities
 from remvault.domain.rules import linked, links, note_problems, vault_problems
-from remvault.domain.scope import SCOPES
+from remvault.domain.scope import SCOPES, has_code
 from remvault.store.layout import folder_for
 from remvault.store.note_paths import PathRefused, name_key
 from remvault.store.trees import NoteMissing, NoteUnreadable, Tree
+
+# What the code says of anchors of one owner, in the same order; None when it is not at hand.
+CodeLook: TypeAlias = "Callable[[str | None, Sequence[Anchor]], Sequence[Reading] | None]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +37,7 @@ class Checked:
 
     notes: tuple[Note, ...]
     problems: tuple[Problem, ...]
+    unchecked: int = 0  # anchors whose code is not at hand
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +71,8 @@ def check_tree(
     only: Callable[[str], bool] = lambda path: True,
     sees: Callable[[Note], bool] | None = None,
     head: Mapping[str, str] | None = None,
+    code: CodeLook | None = None,
+    max_anchors: int = MAX_ANCHORS,
 ) -> Checked:
     """Run every rule over a tree.
 
@@ -71,6 +82,8 @@ def check_tree(
         only: which paths to report on; rules over the whole vault still see every note.
         sees: which notes may be told of at all, None for all; nothing that is found names another.
         head: path to blob id of HEAD's notes, to tell an original from its copies; None where it is not known.
+        code: asked about the anchors of memories in force; None where the code of now says nothing of the tree.
+        max_anchors: the vault's own limit for one note.
     """
     notes, problems = load_notes(tree)
     head = head or {}
@@ -81,17 +94,50 @@ def check_tree(
         true = {(one.code, one.path) for one in across}
         notes, problems = [note for note in notes if sees(note)], []
         across = [one for one in _across(notes, head) if (one.code, one.path) in true]
+    reported = [note for note in notes if only(note.path)]
+    for note in reported:
+        found = note_problems(note, is_embedded=is_embedded, max_anchors=max_anchors)
+        problems += [_with_repair(one, tree) for one in found]
+        problems += folder_problems(note.path, note.owner, note.line_of("scope"))
+    of_code, unchecked = code_problems(reported, code) if code is not None else ([], 0)
+    kept = [one for one in (*problems, *across, *of_code) if only(one.path)]
+    ordered = sorted(with_severities(kept, severities), key=Problem.sort_key)
+    return Checked(tuple(notes), tuple(ordered), unchecked)
+
+
+def code_problems(notes: Iterable[Note], code: CodeLook) -> tuple[list[Problem], int]:
+    """What the code says of the anchors of memories in force, and of how many anchors it is not at hand."""
+    by_owner: dict[str | None, list[Note]] = defaultdict(list)
     for note in notes:
-        if only(note.path):
-            problems += [_with_repair(one, tree) for one in note_problems(note, is_embedded=is_embedded)]
-            problems += folder_problems(note.path, note.owner, note.line_of("scope"))
-    problems += across
-    kept = [one for one in problems if only(one.path)]
-    return Checked(tuple(notes), tuple(sorted(with_severities(kept, severities), key=Problem.sort_key)))
+        memory = note.memory
+        is_in_force = memory.status in ("active", "candidate") and memory.freshness != "superseded"
+        if memory.anchors and is_in_force and has_code(memory.scope):
+            by_owner[note.owner].append(note)
+    found: list[Problem] = []
+    unchecked = 0
+    for owner, same in by_owner.items():
+        anchors = [anchor for note in same for anchor in note.memory.anchors]
+        readings = code(owner, anchors)  # all at once, so that every file is read once
+        if readings is None:
+            unchecked += len(anchors)
+            continue
+        left = iter(readings)
+        for note in same:
+            found += state_problems(note, list(islice(left, len(note.memory.anchors))))
+    return found, unchecked
 
 
-def repairs(tree: Tree, checked: Checked, *, new_id: Callable[[], str]) -> list[Repair]:
-    """Compute the mechanical repairs of everything fixable in a report, by path."""
+def repairs(
+    tree: Tree,
+    checked: Checked,
+    *,
+    new_id: Callable[[], str],
+    mended: Callable[[Note, Collection[str]], Mapping[Anchor, Anchor]] = lambda note, rules: {},
+) -> list[Repair]:
+    """Compute the mechanical repairs of everything fixable in a report, by path.
+
+    `mended` tells what to write in place of the anchors of a note that fall under one of the rules.
+    """
     by_path: dict[str, list[Problem]] = defaultdict(list)
     for found in checked.problems:
         if found.fixable:
@@ -103,10 +149,11 @@ def repairs(tree: Tree, checked: Checked, *, new_id: Callable[[], str]) -> list[
         if not problems or not note.is_text:
             continue
         text = tree.read(note.path).decode("utf-8")
-        mended = repair(text, problems, memory_id=note.memory.id, successors=successors, new_id=new_id)
+        anchors = mended(note, {one.code for one in problems})
+        after = repair(text, problems, memory_id=note.memory.id, successors=successors, new_id=new_id, anchors=anchors)
         new_path = _home(note) if any(one.code == "RV406" for one in problems) else None
-        if mended != text or new_path:
-            found_repairs.append(Repair(note.path, note.blob, mended, new_path))
+        if after != text or new_path:
+            found_repairs.append(Repair(note.path, note.blob, after, new_path))
     return found_repairs
 
 

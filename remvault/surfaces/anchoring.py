@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from remvault.domain.anchor_rules import rule_of
 from remvault.domain.anchors import NoCode, Reading, Taken
 from remvault.domain.memory import Anchor
+from remvault.domain.note import Note
 from remvault.errors import UserError
 
 if TYPE_CHECKING:
@@ -44,9 +45,9 @@ class Anchoring:
         code = self._roots.of(owner)
         return None if code is None else code.readings(anchors)
 
-    def mended(self, owner: str | None, anchors: Sequence[Anchor], rules: Collection[str]) -> Mapping[Anchor, Anchor]:
-        """What to write in place of the anchors that fall under one of the rules and can be mended without a guess."""
-        code = self._roots.of(owner)
+    def mended(self, note: Note, rules: Collection[str]) -> Mapping[Anchor, Anchor]:
+        """What to write in place of a note's anchors that fall under one of the rules and need no guess."""
+        code, anchors = self._roots.of(note.owner), note.memory.anchors
         if code is None:
             return {}
         mended = {}

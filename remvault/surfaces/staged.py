@@ -144,7 +144,11 @@ def _check_notes(
         return [], 0
     is_embedded = settings.text("vault.kind") == "embedded"
     checked = check_tree(
-        StagedTree(repository, prefix), is_embedded=is_embedded, severities=settings.rules, only=changed.__contains__
+        StagedTree(repository, prefix),
+        is_embedded=is_embedded,
+        severities=settings.rules,
+        only=changed.__contains__,
+        max_anchors=settings.count("anchors.max-per-note"),
     )
     return list(checked.problems), len(checked.notes)
 

@@ -11,9 +11,10 @@ from remvault.domain.ids import memory_id
 from remvault.domain.problems import Problem, with_severities
 from remvault.domain.rules import note_problems
 from remvault.errors import UsageError, UserError
-from remvault.store.checking import Checked, check_tree, repairs
+from remvault.store.checking import Checked, check_tree, code_problems, repairs
 from remvault.store.excluding import has_private, private_problems
 from remvault.store.trees import CommitTree, DirectoryTree, StagedTree, Tree
+from remvault.surfaces.anchoring import Anchoring
 from remvault.surfaces.app import OpenVault
 from remvault.surfaces.auditing import row_of
 
@@ -33,6 +34,7 @@ class Report:
     problems: tuple[Problem, ...]
     notes: int
     fixed: tuple[Written, ...] = ()
+    unchecked: int = 0  # anchors whose code is not at hand
 
     @property
     def errors(self) -> int:
@@ -52,6 +54,7 @@ class Report:
             "errors": self.errors,
             "warnings": self.warnings,
             "fixed": [{"path": one.path, "id": one.id} for one in self.fixed],
+            "unchecked_anchors": self.unchecked,
         }
 
 
@@ -67,6 +70,8 @@ def check(
     dry_run: bool = False,
 ) -> Report:
     """Run every rule over the notes on disk, the staged ones, or those of a commit.
+
+    Of the notes on disk the code at hand is asked too what became of what they are anchored to.
 
     A person is the keeper of the whole vault and hears of every note; an agent or tool only of what it may see.
 
@@ -98,9 +103,10 @@ def check(
     if not fix:
         return _report(checked, beside=beside)
     written: list[Written] = []
+    anchoring = Anchoring(vault.anchors)
     # One repair may uncover another: a block that can be read at last may lack its id.
     for _ in range(1 if dry_run else _FIX_ROUNDS):
-        found = repairs(tree, checked, new_id=lambda: memory_id(vault.surroundings.entropy(8)))
+        found = repairs(tree, checked, new_id=lambda: memory_id(vault.surroundings.entropy(8)), mended=anchoring.mended)
         if not found:
             break
         head = vault.head_blobs()
@@ -141,13 +147,21 @@ def _checked(vault: OpenVault, tree: Tree, only: Callable[[str], bool]) -> Check
         view = vault.view(with_past=True)
         sees = lambda note: view.sees(row_of(vault, note))  # noqa: E731
     head = {} if isinstance(tree, CommitTree) else vault.head_blobs()
-    rules = vault.settings.rules
-    return check_tree(tree, is_embedded=vault.is_embedded, severities=rules, only=only, sees=sees, head=head)
+    return check_tree(
+        tree,
+        is_embedded=vault.is_embedded,
+        severities=vault.settings.rules,
+        only=only,
+        sees=sees,
+        head=head,
+        code=Anchoring(vault.anchors).readings if isinstance(tree, DirectoryTree) else None,
+        max_anchors=vault.settings.count("anchors.max-per-note"),
+    )
 
 
 def _report(checked: Checked, fixed: Sequence[Written] = (), *, beside: Sequence[Problem] = ()) -> Report:
     problems = sorted([*checked.problems, *beside], key=Problem.sort_key)
-    return Report(tuple(problems), len(checked.notes), tuple(fixed))
+    return Report(tuple(problems), len(checked.notes), tuple(fixed), checked.unchecked)
 
 
 def _check_private(vault: OpenVault) -> Report:
@@ -158,12 +172,17 @@ def _check_private(vault: OpenVault) -> Report:
     persons_only(vault)
     seen = vault.context.owners() | {None}
     notes = [note for note in private_notes(vault.private_folder) if note.owner in seen]
-    found: list[Problem] = []
+    limit = vault.settings.count("anchors.max-per-note")
+    found, unchecked = code_problems(notes, Anchoring(vault.anchors).readings)
     for note in notes:
-        place = vault.private_folder / note.path.removeprefix(f"{FOLDER}/")
-        path = note.path if place.is_relative_to(vault.root) else str(place)
-        found += [replace(one, path=path) for one in note_problems(note, is_embedded=vault.is_embedded)]
-    return Report(tuple(with_severities(found, vault.settings.rules)), len(notes))
+        found += note_problems(note, is_embedded=vault.is_embedded, max_anchors=limit)
+
+    def from_vault(path: str) -> str:
+        place = vault.private_folder / path.removeprefix(f"{FOLDER}/")
+        return path if place.is_relative_to(vault.root) else str(place)
+
+    told = [replace(one, path=from_vault(one.path)) for one in with_severities(found, vault.settings.rules)]
+    return Report(tuple(sorted(told, key=Problem.sort_key)), len(notes), unchecked=unchecked)
 
 
 def _check_code(vault: OpenVault, paths: Sequence[Path]) -> Report:

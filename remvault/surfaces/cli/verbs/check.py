@@ -58,6 +58,8 @@ def verb(
             return "\n".join(_annotation(vault, one) for one in report.problems)
         lines = [text.problem_line(one, run.screen, _from_here(vault, one.path)) for one in report.problems]
         found = f"{text.count(report.errors, 'error')}, {text.count(report.warnings, 'warning')}"
+        if report.unchecked:
+            found += f"; {text.count(report.unchecked, 'anchor')} not checked: the code is not at hand here"
         return "\n".join([*lines, f"{text.count(report.notes, 'note')} checked: {found}"])
 
     run.screen.answer(report.answer(), as_text)
