@@ -22,7 +22,8 @@ _COMMIT = re.compile(r"[0-9a-f]{7,64}\Z")
 _TIMEOUT_S = 20  # of one question; without an answer in time nothing is known
 _FIELDS = "%x02%H%x00%aI%x00%an%x00%s%x00"
 _BLOB = re.compile(rb"[0-9a-f]{40,64}\Z")
-_CHANGES = ("-M", "-z", "--name-status", "--no-ext-diff", "--ignore-submodules")
+_CHANGES = ("-M", "-z", "--name-status", "--no-color", "--no-ext-diff", "--ignore-submodules")
+_LOG = ("--no-color", "--no-decorate", "--no-ext-diff", "--no-show-signature", "--no-relative", "--ignore-submodules")
 _WORDS = ("-z", "-o", "-I", "-w", "-F", "--full-name", "--no-recurse-submodules", "--no-color", "--no-line-number",
           "--no-column", "--no-heading", "--no-break")  # fmt: skip
 
@@ -141,7 +142,7 @@ class CodeHistory:
 
     def touched(self, since: str, paths: Iterable[str]) -> set[str] | None:
         """Which of the paths the history of HEAD changed, less that of the commit `since`; None when unknown."""
-        args = ("log", "-z", "--format=", "--name-only", "--no-renames", "--no-ext-diff", f"{since}..HEAD", "--")
+        args = ("log", "-z", "--format=", "--name-only", "--no-renames", *_LOG, f"{since}..HEAD", "--")
         output = self._git("--literal-pathspecs", *args, *paths)
         return None if output is None else {os.fsdecode(item) for item in output.split(b"\0") if item}
 
@@ -150,7 +151,7 @@ class CodeHistory:
 
         None when nobody can tell.
         """
-        what = ("--raw", "--no-abbrev", "-z", "-M", "--follow", "--no-ext-diff", f"--max-count={limit}")
+        what = ("--raw", "--no-abbrev", "-z", "-M", "--follow", *_LOG, f"--max-count={limit}")
         output = self._git("--literal-pathspecs", "log", f"--format={_FIELDS}", *what, f"{since}..HEAD", "--", path)
         if output is None:
             return None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -291,3 +293,20 @@ def test_a_link_that_leaves_the_code_is_not_followed_by_a_stat_from_before(code:
     (code.folder / "link.py").symlink_to(secret)
 
     assert watched.states(anchor) == ["unknown"]
+
+
+def test_a_look_at_what_is_known_does_not_load_a_grammar(code: Code, watched: Watched) -> None:
+    watched.states(code.take(LOCK))
+    program = (
+        "import os, sys; from pathlib import Path; from remvault.domain.memory import Anchor\n"
+        "from remvault.store.anchor_states import CodeAnchors; from remvault.store.code import CodeRoot\n"
+        "from remvault.store.state import open_state; from remvault.store.work_tree import find_work_tree\n"
+        f"tree = find_work_tree(Path({str(code.folder)!r}))\n"
+        f"state = open_state(tree, vault_id='v', prefix='', user_state=Path({str(code.folder.parent / 'state')!r}))\n"
+        "anchors = CodeAnchors(CodeRoot(tree, os.environ), state, clock_ns=lambda: 1 << 61)\n"
+        f"print(anchors.readings([{code.taken[LOCK]!r}])[0].state, 'tree_sitter' in sys.modules)\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert done.stdout.split() == ["fresh", "False"]

@@ -425,3 +425,110 @@ def test_near_names_are_told_when_something_is_not_there(code: Code) -> None:
     with pytest.raises(AnchorNotFound) as caught:
         code.take("store.py#open_store")
     assert caught.value.hint == "did you mean src/store.py#open_store?"
+
+
+_SETTINGS = {
+    "color.ui": "always", "diff.renames": "false", "diff.relative": "true", "diff.noprefix": "true",
+    "diff.external": "false", "diff.wordRegex": ".", "diff.ignoreSubmodules": "none", "log.showSignature": "true",
+    "log.decorate": "full", "format.pretty": "oneline", "log.follow": "false", "log.diffMerges": "separate",
+    "grep.lineNumber": "true", "grep.column": "true", "grep.patternType": "perl", "grep.fullName": "true",
+    "core.quotePath": "true", "submodule.recurse": "true", "status.showUntrackedFiles": "no", "core.pager": "false",
+    "diff.renameLimit": "1", "core.abbrev": "5", "diff.orderFile": "/dev/null", "core.fsmonitor": "/bin/false",
+}  # fmt: skip
+
+
+def test_what_git_is_set_to_changes_nothing(code: Code) -> None:
+    code.write("src/ünder.py", "def begin():\n    return 1\n")
+    code.commit()
+    anchors = [code.take(at) for at in (LOCK, "src/store.py#open_store", "src/ünder.py#begin", "src/store.py")]
+    for name, value in _SETTINGS.items():
+        git(code.folder, "config", name, value)
+    git(code.folder, "mv", "src/ünder.py", "src/över.py")
+    text = (code.folder / "src/store.py").read_text()
+    at = text.index("def open_store")
+    code.write("src/store.py", text[:at].replace("return work()", "return work(self)"))
+    code.write("lib/öpening.py", text[at:])
+
+    expected = [
+        ("drifted", None), ("moved", "lib/öpening.py#open_store"), ("moved", "src/över.py#begin"), ("drifted", None),
+    ]  # fmt: skip
+    assert [(one.state, one.now_at) for one in code.anchors.readings(anchors)] == expected
+    code.commit("All of it")
+    found = code.anchors.readings(anchors)
+    assert [(one.state, one.now_at) for one in found] == expected
+    for anchor, reading in zip(anchors[:1], found[:1], strict=True):
+        assert [one.subject for one in code.anchors.changes_since(anchor, reading).commits] == ["All of it"]
+
+
+def test_a_variable_that_names_a_program_is_not_run(code: Code, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = code.folder.parent / "ran"
+    script = code.folder.parent / "script"
+    script.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    script.chmod(0o755)
+    for name in ("GIT_EXTERNAL_DIFF", "GIT_PAGER", "PAGER", "GIT_SSH_COMMAND"):
+        monkeypatch.setenv(name, str(script))
+    anchor = code.take(LOCK)
+    code.write("src/store.py", "def other():\n    return 1\n")
+
+    assert code.read(anchor).state == "broken"
+    code.anchors.changes_since(anchor, code.read(anchor))
+    assert not ran.exists()
+
+
+def test_a_checkout_with_other_line_endings_is_fresh(code: Code) -> None:
+    anchors = [code.take(at) for at in EVERY]
+    git(code.folder, "config", "core.autocrlf", "true")
+    (code.folder / "src/store.py").unlink()
+    git(code.folder, "checkout", "--", "src/store.py")
+    assert b"\r\n" in (code.folder / "src/store.py").read_bytes()
+
+    assert {code.read(one).state for one in anchors} == {"fresh"}
+
+
+def test_a_shallow_clone_without_the_commit_still_tells(code: Code) -> None:
+    anchors = [code.take(LOCK), code.take("src/store.py#open_store")]
+    code.edit("src/store.py", "return work()", "return work(self)")
+    code.commit()
+    git(code.folder, "mv", "src/store.py", "src/shop.py")
+    code.commit()
+    shallow = code.folder.with_name("shallow")
+    git(code.folder, "clone", "-q", "--depth=1", code.folder.as_uri(), str(shallow))
+
+    found = [Code(shallow).read(one) for one in anchors]
+
+    # The name of the file that it was is in no commit of this clone; equal code is still found by its digest.
+    assert [(one.state, one.now_at) for one in found] == [("broken", None), ("moved", "src/shop.py#open_store")]
+
+
+def test_a_repository_of_the_other_object_format_works(tmp_path: Path) -> None:
+    folder = tmp_path / "sha256"
+    folder.mkdir()
+    git(folder, "init", "-q", "--object-format=sha256")
+    code = Code(folder)
+    code.write("src/store.py", STORE)
+    code.commit()
+    anchor = code.take(LOCK)
+    git(folder, "mv", "src/store.py", "src/shop.py")
+    code.edit("src/shop.py", "return work()", "return work(self)")
+    code.commit("Both")
+
+    found = code.read(anchor)
+
+    assert (found.state, found.now_at) == ("drifted", "src/shop.py#Store.with_lock")
+    assert [one.subject for one in code.anchors.changes_since(anchor, found).commits] == ["Both"]
+
+
+def test_scripts_without_an_ending_are_looked_for_among_such_files_alone(code: Code) -> None:
+    code.write("bin/run", "#!/bin/bash\nbegin() {\n  echo one\n}\n")
+    code.commit()
+    anchor = code.take("bin/run#begin")
+    (code.folder / "bin/run").rename(code.folder / "bin/go")
+
+    assert code.read(anchor).now_at == "bin/go#begin"
+
+
+def test_a_rename_by_letter_case_alone_is_followed(code: Code) -> None:
+    anchor = code.take(LOCK)
+    git(code.folder, "mv", "src/store.py", "src/Store.py")
+
+    assert code.read(anchor).now_at == "src/Store.py#Store.with_lock"
