@@ -6,6 +6,7 @@ Leaves alone: the watching (watcher).
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Mapping
@@ -17,6 +18,8 @@ from remvault.store.note_paths import SET_APART
 
 # Each costs kernel memory and counts against a limit that the person's other programs share.
 MAX_FOLDERS = 20_000
+# Deeper ones are nobody's; what walks through them calls itself for each.
+MAX_DEPTH = 200
 # What changes on another machine, or outside of this one, raises no event here.
 _REMOTE = re.compile(
     r"(9p|afs|beegfs|ceph|cifs|drvfs|gfs2|glusterfs|lustre|ncpfs|nfs4?|ocfs2|orangefs|prl_fs|smb[23]|smbfs|vboxsf"
@@ -39,12 +42,15 @@ class WatchPlan:
 
 
 def watch_plan(root: Path) -> WatchPlan:
-    """Plan for the folders that a scan would enter; raises OSError when the root cannot be listed.
+    """Plan for the folders that a scan would enter.
 
     `.git` and other dot-folders, what is set apart at the top, and other repositories are never watched; links are not
-    followed. With over `MAX_FOLDERS` folders nothing is planned, and `folders` says so.
+    followed.
+
+    Raises:
+        OSError: the root cannot be listed, or there are more folders, or deeper ones, than should be watched.
     """
-    folders, above, is_whole = [os.fspath(root)], [-1], [True]
+    folders, above, depths, is_whole = [os.fspath(root)], [-1], [0], [True]
     at = 0
     while at < len(folders):
         try:
@@ -60,10 +66,13 @@ def watch_plan(root: Path) -> WatchPlan:
             else:
                 folders.append(path)
                 above.append(at)
+                depths.append(depths[at] + 1)
                 is_whole.append(True)
         at += 1
         if len(folders) > MAX_FOLDERS:
-            return WatchPlan((), (), len(folders))
+            raise OSError(errno.E2BIG, f"there are over {MAX_FOLDERS:,} folders")
+        if depths[-1] > MAX_DEPTH:
+            raise OSError(errno.E2BIG, f"folders lie over {MAX_DEPTH} deep")
     for at in range(len(folders) - 1, 0, -1):  # those below come after those above
         is_whole[above[at]] &= is_whole[at]
     deep = [at for at in range(len(folders)) if is_whole[at] and (at == 0 or not is_whole[above[at]])]

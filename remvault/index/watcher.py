@@ -36,7 +36,7 @@ from watchdog.events import (
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
-from remvault.index.watch_plan import MAX_FOLDERS, remote_file_system, watch_counts, watch_plan
+from remvault.index.watch_plan import remote_file_system, watch_counts, watch_plan
 from remvault.store.note_paths import is_note_name
 from remvault.store.trees import DirectoryTree, FileStat
 
@@ -213,8 +213,6 @@ class FolderWatcher:
 
     def _listen(self) -> BaseObserver:
         before, plan = watch_counts() or {}, watch_plan(self.root)
-        if plan.folders > MAX_FOLDERS:
-            raise OSError(0, f"there are over {MAX_FOLDERS:,} folders")
         observer = Observer()
         try:
             handler = _Ears(self._hear_event)
