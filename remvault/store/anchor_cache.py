@@ -27,7 +27,7 @@ _VERSION = 1
 # A file changed this long before it was looked at may change again without another time stamp: the coarsest clocks of
 # file systems tick every two seconds.
 _RACY_NS = 2_000_000_000
-_MAX_PATHS, _MAX_CONTENTS, _MAX_FACTS = 20_000, 20_000, 5_000  # kept; the oldest go
+_MAX_KEPT = 4 * 1024 * 1024  # characters of each kind that are kept; the oldest go
 _MAX_ASKED, _MAX_ANSWERS = 400, 4_000  # characters of a question, answers for one content
 
 Answers = dict[str, Any]  # by what was asked; what JSON can hold
@@ -105,15 +105,10 @@ class AnchorCache:
         """Write the cache if it learned anything; where that cannot be, nothing is lost but time."""
         if not self._is_changed or self._file is None:
             return
-        contents = {key: answers for key, answers in self._contents.items() if answers}
-        kept = [
-            self._header,
-            self._root,
-            dict(list(self._paths.items())[-_MAX_PATHS:]),
-            dict(list(contents.items())[-_MAX_CONTENTS:]),
-            dict(list(self._facts.items())[-_MAX_FACTS:]),
-        ]
-        data = json.dumps(kept, separators=(",", ":")).encode()
+        answered = {key: answers for key, answers in self._contents.items() if answers}
+        kinds: tuple[dict[str, Any], ...] = (self._paths, answered, self._facts)
+        parts = [_json(self._header), _json(self._root), *map(_youngest, kinds)]
+        data = f"[{','.join(parts)}]".encode()
         with suppress(OSError):
             write_whole(self._file, self._signature(data) + b"\n" + data, durable=False)
             self._is_changed = False
@@ -136,3 +131,19 @@ class AnchorCache:
     def _signature(self, data: bytes) -> bytes:
         # The name is part of it: a signed file of another cache is not taken for this one.
         return hmac.new(self._key, CACHE_FILE.encode() + b"\n" + data, hashlib.sha256).hexdigest().encode()
+
+
+def _youngest(items: dict[str, Any]) -> str:
+    """As much as is kept of what was learned, the last of it, as JSON."""
+    left, kept = _MAX_KEPT, []
+    for key, value in reversed(items.items()):
+        text = f"{_json(key)}:{_json(value)}"
+        left -= len(text)
+        if left < 0:
+            break
+        kept.append(text)
+    return f"{{{','.join(reversed(kept))}}}"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))

@@ -14,7 +14,7 @@ import pytest
 
 from remvault.domain.memory import Anchor
 from remvault.store import code_files, code_history
-from remvault.store.anchor_cache import CACHE_FILE
+from remvault.store.anchor_cache import CACHE_FILE, AnchorCache
 from remvault.store.anchor_states import CodeAnchors
 from remvault.store.code import CodeRoot
 from remvault.store.state import State, open_state
@@ -280,6 +280,20 @@ def test_endless_symbols_do_not_fill_the_cache(code: Code, watched: Watched) -> 
     watched.states(*many)
 
     assert watched.file.stat().st_size < 4_000_000
+
+
+def test_a_cache_that_grows_for_ever_keeps_the_youngest(code: Code, watched: Watched) -> None:
+    anchor = code.take(LOCK)
+    kept = AnchorCache(watched.state, root=code.folder, flavour="x", clock_ns=lambda: LATER_NS)
+    for number in range(3_000):
+        kept.keep_fact(f"fact {number}", ["path" * 500])
+    kept.save()
+
+    again = AnchorCache(watched.state, root=code.folder, flavour="x", clock_ns=lambda: LATER_NS)
+
+    assert watched.file.stat().st_size < 5_000_000
+    assert (again.fact("fact 0"), again.fact("fact 2999")) == (None, ["path" * 500])
+    assert watched.states(anchor) == ["fresh"]
 
 
 def test_a_link_that_leaves_the_code_is_not_followed_by_a_stat_from_before(code: Code, watched: Watched) -> None:
