@@ -69,6 +69,7 @@ class CodeAnchors:
         self._cache = AnchorCache(state, root=root.root, flavour=_flavour(), clock_ns=clock_ns)
         # By the text of an anchor: its path, the answers it was judged by, the reading. Most of a look is making these.
         self._fresh: dict[str, tuple[str, Answers, Reading]] = {}
+        self._taken = Source("", b"")  # the last file that was taken from: others often follow from the same
         self._changes = ChangeSearch(root, self._history, self._cache)
 
     def readings(self, anchors: Sequence[Anchor]) -> list[Reading]:
@@ -115,7 +116,9 @@ class CodeAnchors:
             raise AnchorNotFound(at, err.reason, self._near(place)) from err
         except CodeUnreadable as err:
             raise AnchorRefused(at, err.reason) from err
-        source = Source(place.path, data)
+        source = self._taken
+        if (source.path, source.data) != (place.path, data):
+            source = self._taken = Source(place.path, data)
         commit = self._history.head
         short = None if commit is None else commit[:SHORT]
         found = source.find(place)
