@@ -9,13 +9,12 @@ commit until a person removes it.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from pathlib import Path
 
-from remvault.store.own_lock import LockHeld, OwnLock
+from remvault.store.own_lock import LockHeld
 from remvault.store.repository import Draft, TipMoved
-from remvault.store.work_tree import WorkTree, head, is_true, syncs_objects
+from remvault.store.work_tree import WorkTree, branch_swap, head, is_true, syncs_objects
 
 
 def move_branch(tree: WorkTree, draft: Draft, commit: str) -> None:
@@ -26,12 +25,9 @@ def move_branch(tree: WorkTree, draft: Draft, commit: str) -> None:
         OSError: the disk would not take it; the branch is as before.
     """
     branch = draft.branch
-    target = tree.common_dir / "refs" / "heads" / branch
-    # Not below refs/, where git would take it for a branch.
-    name = hashlib.sha256(branch.encode("utf-8", "surrogateescape")).hexdigest()[:8]
-    lock = OwnLock(target, tree.common_dir / f"branch.remvault-{name}")
+    lock = branch_swap(tree.common_dir, branch)
     lock.clear()
-    target.parent.mkdir(parents=True, exist_ok=True)
+    lock.target.parent.mkdir(parents=True, exist_ok=True)
     with lock.part.open("wb") as stream:
         stream.write(f"{commit}\n".encode())
         if syncs_objects(draft.config):  # never a branch safer on disk than what it points at

@@ -6,6 +6,7 @@ Leaves alone: objects, commits and the staged index (git). Nothing here imports 
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import subprocess
@@ -58,6 +59,7 @@ _BUSY_FILES = (
     ("sequencer", "a cherry-pick or revert is in progress"),
     ("BISECT_LOG", "a bisect is in progress"),
 )
+BRANCH_PART = "branch.remvault-"  # begins the names of the files that stand beside our locks on branches
 TIMEOUT_S = 60  # for one command of git; what may wait for a person, as signing does, says so itself
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 
@@ -198,6 +200,13 @@ def index_lock(tree: WorkTree, *, now: datetime | None = None) -> str | None:
 def index_swap(git_dir: Path) -> OwnLock:
     """The lock on the staged index of a work tree, as ours takes it."""
     return OwnLock(git_dir / "index", git_dir / "index.remvault")
+
+
+def branch_swap(common_dir: Path, branch: str) -> OwnLock:
+    """The lock on a branch kept as a file, as ours takes it."""
+    # Not below refs/, where git would take it for a branch.
+    name = hashlib.sha256(branch.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    return OwnLock(common_dir / "refs" / "heads" / branch, common_dir / f"{BRANCH_PART}{name}")
 
 
 def child_environment(environ: Mapping[str, str]) -> dict[str, str]:

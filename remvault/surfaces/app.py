@@ -172,7 +172,10 @@ class OpenVault:
     def snapshot(self, *, rebuild: bool = False) -> Snapshot:
         """Bring the index in line with the files and return what it now holds; `rebuild` throws it away first."""
         from remvault.index.reconcile import reconcile
+        from remvault.store.left_locks import free_left_locks
 
+        if self.work_tree is not None and self.state is not None and self.settings.read_only_reason is None:
+            free_left_locks(self.work_tree, self.state)
         language = self.settings.text("search.language") or "english"
         return reconcile(self.notes, self.state, language=language, progress=self.progress, rebuild=rebuild)
 

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -135,9 +135,11 @@ class Killing:
             except Timeout:
                 self._blame(f"{lock.name} is held")
         deadline = time.monotonic() + _LOCK_S
-        while (left := list(self._git_locks())) and time.monotonic() < deadline:
+        while (left := self._git_locks()) and time.monotonic() < deadline:
             time.sleep(0.05)
-        self._blame(*(f"{lock} was left behind" for lock in left))
+        for lock in left:
+            self._blame(f"{lock.relative_to(self.vault)} was left behind")
+            lock.unlink()
         git(self.vault, "add", "-A")
         git(self.vault, "commit", "-qm", "by hand", "--allow-empty")
 
@@ -181,12 +183,13 @@ class Killing:
     def _state(self) -> Path:
         return next((self.vault / ".git/remvault").glob("*-*"))
 
-    def _git_locks(self) -> Iterable[str]:
-        found = (path.relative_to(self.vault / ".git") for path in (self.vault / ".git").rglob("*.lock"))
-        return (path.as_posix() for path in found if path.parts[0] != "remvault")
+    def _git_locks(self) -> list[Path]:
+        found = (self.vault / ".git").rglob("*.lock")
+        return [path for path in found if self.vault / ".git/remvault" not in path.parents]
 
-    def _blame(self, *faults: str) -> None:
-        self.faults += [f"kill {self.kills}: {fault}" for fault in faults]
+    def _blame(self, fault: str) -> None:
+        self.faults.append(f"kill {self.kills}: {fault}")
+        print(self.faults[-1], flush=True)
 
 
 def make_vault(folder: Path, notes: int, env: Mapping[str, str], chance: random.Random) -> Path:
@@ -209,8 +212,6 @@ def figure(base: Path, *, kills: int, seed: int) -> Figure:
     chance = random.Random(seed)
     killing = Killing(make_vault(base / "vault", NOTES, env, chance), env, chance)
     killing.run(kills)
-    for fault in killing.faults:
-        print(fault)
     return Figure(
         "SIGKILL of watcher and writer in turns, then search",
         f"{kills} kills, {len(killing.faults)} faults; {killing.acknowledged} acknowledged notes kept",
