@@ -32,6 +32,11 @@ def form_problems(note: Note, *, max_anchors: int) -> Iterator[Problem]:
             yield problem("RV301", note.path, line, message, "write path/from/the/code/root.py#symbol")
 
 
+def is_held_to_code(status: str, freshness: str | None) -> bool:
+    """Say whether it matters what became of a memory's code: what is not in force is left alone."""
+    return status in ("active", "candidate") and freshness != "superseded"
+
+
 def state_problems(note: Note, readings: Sequence[Reading]) -> Iterator[Problem]:
     """What the code says of a note's anchors, as far as there is something to do about it."""
     memory = note.memory

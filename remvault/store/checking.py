@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import TypeAlias
 
-from remvault.domain.anchor_rules import state_problems
+from remvault.domain.anchor_rules import is_held_to_code, state_problems
 from remvault.domain.anchors import MAX_ANCHORS, Reading
 from remvault.domain.edits import quote_value
 from remvault.domain.fixes import repair
@@ -110,8 +110,7 @@ def code_problems(notes: Iterable[Note], code: CodeLook) -> tuple[list[Problem],
     by_owner: dict[str | None, list[Note]] = defaultdict(list)
     for note in notes:
         memory = note.memory
-        is_in_force = memory.status in ("active", "candidate") and memory.freshness != "superseded"
-        if memory.anchors and is_in_force and has_code(memory.scope):
+        if memory.anchors and has_code(memory.scope) and is_held_to_code(memory.status, memory.freshness):
             by_owner[note.owner].append(note)
     found: list[Problem] = []
     unchecked = 0

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from remvault.domain.problems import Problem, with_severities
+from remvault.domain.problems import Problem, problem, with_severities
 from remvault.retrieval.view import View
 from remvault.store.note_paths import is_note_path
 from remvault.store.trees import DirectoryTree
@@ -106,6 +106,23 @@ def _deleted(vault: OpenVault, view: View) -> Iterator[str]:
             yield path
 
 
+def _code_problems(vault: OpenVault, view: View) -> Iterator[Problem]:
+    """What `check` would find in the code of this context's memories; each file is looked at once."""
+    from remvault.domain.anchor_rules import is_held_to_code, rule_of
+
+    held = [
+        row
+        for row in view.snapshot.anchored_rows()
+        if view.sees(row) and is_held_to_code(row.status, row.freshness) and not vault.anchors.why_not(row.owner)
+    ]
+    view.look_at_code(held)
+    for row in held:
+        for reading in view.readings(row):
+            code = rule_of(reading)
+            if code is not None:
+                yield problem(code, row.path, None, reading.detail)
+
+
 def _all_problems(vault: OpenVault, view: View) -> list[Problem]:
     """What `check` would find in the notes of this context; only those with problems are opened."""
     from remvault.domain.note import parse_note
@@ -120,6 +137,7 @@ def _all_problems(vault: OpenVault, view: View) -> list[Problem]:
         found += folder_problems(row.path, row.owner, 1)
         if row.problems:
             found += note_problems(parse_note(row.path, tree.read(row.path)), is_embedded=vault.is_embedded)
+    found += _code_problems(vault, view)
     seen = {row.path for row in rows if view.sees(row) or row.is_local_only}
     found = [one for one in found if one.path in seen]
     return [*with_severities([*found, *view.skipped()], vault.settings.rules), *beside_notes(vault)]
