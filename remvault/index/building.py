@@ -1,7 +1,7 @@
-"""Build a whole index in several processes.
+"""Read many notes in several processes, for a whole index or for a great change.
 
-Owns: how many processes, their shares, talking to them, joining what they made.
-Leaves alone: how a note is read (reading), index files (text_index), what the manifest says afterwards (reconcile).
+Owns: how many processes, their shares, talking to them.
+Leaves alone: how a note is read (reading), index files (text_index), what becomes of the parts (generations).
 """
 
 from __future__ import annotations
@@ -14,25 +14,33 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from remvault.domain.problems import Problem
 from remvault.index.analysis import Analyzer
-from remvault.index.postings import DamagedIndex
+from remvault.index.postings import DamagedIndex, Document
 from remvault.index.reading import Batch, Progress, read_notes
+from remvault.index.retiring import Numbers, Terms, terms_of
 from remvault.index.rows import Entry
-from remvault.index.text_index import join_folders, write_generation
+from remvault.index.schema import MAX_SECTIONS
+from remvault.index.text_index import MAX_NUMBER, TextIndex, write_generation
 from remvault.store.trees import DirectoryTree, FileStat
+
+if TYPE_CHECKING:
+    from remvault.index.changes import Seen
+    from remvault.index.reading import Reader
 
 # Below this many notes, starting processes costs more than it saves.
 PARALLEL_FROM = 600
 _MAX_PROCESSES = 4
 # Notes of one process go into segments of at most this size, so that memory stays bounded.
 _SEGMENT_NOTES = 25_000
-_NUMBERS_EACH = 100_000_000  # numbers set apart for each process
 
 
 def process_count(notes: int) -> int:
@@ -43,57 +51,104 @@ def process_count(notes: int) -> int:
     return max(1, min(_MAX_PROCESSES, cores))
 
 
-def build_in_processes(
-    root: Path,
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What several processes made of their shares."""
+
+    folders: Sequence[Path]  # indexes, to be joined
+    batch: Batch
+    terms: Terms  # of the documents that were to be counted
+
+
+@contextmanager
+def parts_of(
     folder: Path,
-    files: Mapping[str, FileStat],
-    language: str,
+    seen: Seen,
+    reader: Reader,
+    batch: Batch,
     *,
-    is_embedded: bool,
     processes: int,
-    progress: Progress | None = None,
-) -> tuple[int, Batch]:
-    """Build a fresh index of `files` in `folder`, each process its share; returns the generation and what was read.
+    again: Iterator[Document] | None = None,
+    retired: tuple[int, Numbers] = (0, {}),
+) -> Iterator[Parts]:
+    """Have what a look found read by several processes, each into an index of its own; they are gone afterwards.
+
+    Args:
+        folder: of the index that the parts are for.
+        batch: where numbers begin, and what is read is put.
+        again: documents for one more part, written by this process.
+        retired: a generation in `folder`, and documents of it whose terms are to be counted.
 
     Raises:
-        DamagedIndex: a process failed or the parts could not be joined; whatever is in `folder` is to be thrown away.
+        DamagedIndex: a process failed.
     """
-    paths = list(files)
     parts = folder.with_name(folder.name + ".parts")
     # Processes of a build that was killed may still be at work there: without their folder they come to an end.
     shutil.rmtree(parts, ignore_errors=True)
-    share = parts / secrets.token_hex(4)
-    jobs = [
-        {
-            "root": os.fspath(root),
-            "folder": os.fspath(share / str(at)),
-            "files": {path: list(files[path]) for path in paths[at::processes]},
-            "language": language,
-            "is_embedded": is_embedded,
-            "first_number": 1 + at * _NUMBERS_EACH,
-        }
-        for at in range(processes)
-    ]
-    workers = [_Worker(job) for job in jobs]
+    share, workers = parts / secrets.token_hex(4), list[_Worker]()
     try:
-        _follow(workers, len(paths), progress)
-        batch = Batch(next_number=1 + processes * _NUMBERS_EACH)
+        folders = list(_part_of(share / "again", again or iter(())))
+        jobs = _jobs(share, folder, seen, reader, batch, processes, retired)
+        workers += [_Worker(job) for job in jobs]
+        _follow(workers, len(seen.read), reader.progress)
         rows: dict[str, Entry] = {}
+        terms: dict[str, Counter[str]] = defaultdict(Counter)
         for worker in workers:
             answer = worker.answer()
+            folders += [Path(part) for part in answer["folders"]]
             for *fields, rest in answer["rows"]:
                 entry = Entry._make([*fields, rest.encode("utf-8", "surrogatepass")])
                 rows[entry.path] = entry
             batch.unreadable += [Problem(*values) for values in answer["unreadable"]]
             for kind, found in answer["lengths"].items():
                 batch.lengths[kind] += [tuple(one) for one in found]
-        batch.rows = {path: rows[path] for path in paths if path in rows}
-        folders = [Path(part) for worker in workers for part in worker.answer()["folders"]]
-        return join_folders(folder, folders), batch
+            for name, counts in answer["terms"].items():
+                terms[name].update(counts)
+        batch.rows = {path: rows[path] for path in sorted(rows)}
+        yield Parts(folders, batch, terms)
     finally:
         for worker in workers:
             worker.stop()
         shutil.rmtree(parts, ignore_errors=True)
+
+
+def _part_of(folder: Path, documents: Iterator[Document]) -> Iterator[Path]:
+    """Write one part in this process, if there is anything to write."""
+    first = next(documents, None)
+    if first is not None:
+        write_generation(folder, chain((first,), documents), generation=None)
+        yield folder
+
+
+def _jobs(
+    share: Path,
+    folder: Path,
+    seen: Seen,
+    reader: Reader,
+    batch: Batch,
+    processes: int,
+    retired: tuple[int, Numbers],
+) -> list[dict[str, Any]]:
+    """What each process is to do, JSON-ready; sets apart the numbers of their documents."""
+    paths, (generation, numbers) = sorted(seen.read), retired
+    most = (1 + MAX_SECTIONS) * -(-len(paths) // processes)
+    first, batch.next_number = batch.next_number, batch.next_number + processes * most
+    if batch.next_number > MAX_NUMBER:
+        raise DamagedIndex("the numbers of documents are used up")
+    return [
+        {
+            "root": os.fspath(reader.source.root),
+            "folder": os.fspath(share / str(at)),
+            "files": {path: list(seen.read[path]) for path in paths[at::processes]},
+            "language": reader.analyzer.language,
+            "is_embedded": reader.source.is_embedded,
+            "first_number": first + at * most,
+            "index": os.fspath(folder),
+            "generation": generation,
+            "retired": {name: some[at::processes] for name, some in numbers.items()},
+        }
+        for at in range(processes)
+    ]
 
 
 def build_part(job: Mapping[str, Any], report: Callable[[int], None]) -> dict[str, Any]:
@@ -113,11 +168,15 @@ def build_part(job: Mapping[str, Any], report: Callable[[int], None]) -> dict[st
         folder = Path(f"{job['folder']}-{start}")
         write_generation(folder, documents, generation=None)
         folders.append(os.fspath(folder))
+    terms: Terms = {}
+    if any(job["retired"].values()):
+        terms = terms_of(TextIndex(Path(job["index"]), job["generation"]), job["retired"], analyzer)
     return {
         "rows": [(*entry[:-1], entry.rest.decode("utf-8", "surrogatepass")) for entry in batch.rows.values()],
         "lengths": batch.lengths,
         "unreadable": [[one.code, one.severity, one.path, one.line, one.message] for one in batch.unreadable],
         "folders": folders,
+        "terms": terms,
     }
 
 

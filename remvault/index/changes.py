@@ -7,11 +7,13 @@ Leaves alone: parsing (reading), what is done about a change (reconcile).
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from remvault.domain.blobs import blob_id
 from remvault.domain.problems import Problem
 from remvault.errors import UserError
 from remvault.index.manifest import Manifest, uncollected
@@ -63,6 +65,7 @@ class Seen:
     started_ns: int = 0  # of the scan, on the process's own clock
     read: dict[str, FileStat] = field(default_factory=dict)  # to be parsed: new, or with other content
     same: dict[str, FileStat] = field(default_factory=dict)  # looked suspicious, but hash the same
+    moved: dict[str, Entry] = field(default_factory=dict)  # by new path: the row that has this content elsewhere
     gone: list[str] = field(default_factory=list)  # rows whose file is gone or cannot be read
     data: dict[str, bytes] = field(default_factory=dict)  # content of `read`
     unreadable: list[Problem] = field(default_factory=list)
@@ -77,13 +80,29 @@ class Seen:
     @property
     def changed(self) -> bool:
         """Whether anything an answer depends on differs from the manifest."""
-        return bool(self.read or self.gone or self.head_moved)
+        return bool(self.read or self.gone or self.moved or self.head_moved)
 
     @property
     def retired(self) -> list[Entry]:
         """Entries of the manifest whose documents no longer count."""
-        entries = [self.known.rows.get(path) for path in (*self.gone, *self.read)]
-        return [entry for entry in entries if entry is not None and entry.number]
+        return [entry for entry in self._replaced() if entry.number]
+
+    def find_moves(self) -> None:
+        """What has the content of a note that is no longer where it was is that note, and need not be parsed."""
+        left: dict[str, list[Entry]] = defaultdict(list)
+        for entry in self._replaced():
+            left[blob_of(entry)].append(entry)
+        for path in list(self.read) if left else ():
+            entries = left.get(blob_id(self.data[path])) if path in self.data else None
+            if entries:
+                self.moved[path] = entries.pop()._replace(path=path, **self.read.pop(path)._asdict())
+                del self.data[path]
+
+    def _replaced(self) -> list[Entry]:
+        """The entries whose path no longer holds their content, those apart that were found elsewhere."""
+        taken = {entry.number for entry in self.moved.values()}
+        entries = [self.known.rows.get(path) for path in (*self.gone, *self.read, *self.moved)]
+        return [entry for entry in entries if entry is not None and entry.number not in taken]
 
 
 def look(source: NoteSource, known: Manifest) -> Seen:
@@ -107,11 +126,12 @@ def _look(source: NoteSource, known: Manifest) -> Seen:
             if entry is not None:
                 seen.gone.append(path)
             continue
-        if entry is not None and _is_same(entry, data):
+        if entry is not None and blob_of(entry) == blob_id(data):
             seen.same[path] = stat
         else:
             seen.keep(path, stat, data)
     seen.gone += [path for path in rows if path not in seen.scan.files]
+    seen.find_moves()
     return seen
 
 
@@ -138,12 +158,6 @@ def look_at_all(source: NoteSource, flavour: str) -> Seen:
     scan = source.files.scan()
     # No commit id is empty, so HEAD counts as moved; where there is no HEAD there is nothing to ask it for.
     return Seen(Manifest(flavour, head=""), scan, started, dict(sorted(scan.files.items())), head_moved=True)
-
-
-def _is_same(entry: Entry, data: bytes) -> bool:
-    from remvault.domain.blobs import blob_id
-
-    return blob_of(entry) == blob_id(data)
 
 
 def is_racy(stat: FileStat, clock_ns: int) -> bool:

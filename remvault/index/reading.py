@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from remvault.domain.problems import Problem
 from remvault.errors import UserError
@@ -13,6 +13,9 @@ from remvault.index.postings import Document, numbered
 from remvault.index.rows import Entry, make_entry
 from remvault.index.schema import NOTES, SECTIONS, Lengths, is_indexed, note_documents
 from remvault.store.trees import FileStat
+
+if TYPE_CHECKING:
+    from remvault.index.changes import NoteSource, Seen
 
 Progress = Callable[[int, int], None]  # (notes done, notes in all)
 
@@ -33,6 +36,27 @@ class Batch:
     lengths: dict[str, list[Lengths]] = field(default_factory=lambda: {NOTES: [], SECTIONS: []})
     unreadable: list[Problem] = field(default_factory=list)
     next_number: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How notes are read, whichever they are."""
+
+    source: NoteSource
+    analyzer: Analyzer
+    progress: Progress | None
+
+    def read(self, seen: Seen, batch: Batch) -> Iterator[Document]:
+        """Read in this process what a look found to be read; see `read_notes`."""
+        return read_notes(
+            self.source.files,
+            dict(sorted(seen.read.items())),
+            batch,
+            self.analyzer,
+            is_embedded=self.source.is_embedded,
+            known=seen.data,
+            progress=self.progress,
+        )
 
 
 def read_notes(

@@ -11,7 +11,6 @@ disk lacks is indexed in memory for this one answer.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -22,12 +21,12 @@ from remvault.errors import IndexBusy
 from remvault.index import manifest as manifests
 from remvault.index.analysis import Analyzer
 from remvault.index.changes import NoteSource, Seen, is_racy, look, look_at_all
-from remvault.index.manifest import INDEX_FOLDER, BadManifest, Dead, Manifest
-from remvault.index.postings import DamagedIndex, Document, MemoryPostings, Segment, numbered
-from remvault.index.reading import Batch, Progress, read_notes
-from remvault.index.rows import Entry, head_blob_of, with_head_blob
-from remvault.index.schema import NOTES, SCHEMA_VERSION, SECTIONS, stored_documents
-from remvault.index.segments import plan_segments, segment_of
+from remvault.index.manifest import INDEX_FOLDER, BadManifest, Manifest
+from remvault.index.postings import DamagedIndex, MemoryPostings
+from remvault.index.reading import Batch, Progress, Reader
+from remvault.index.retiring import bury, retire, terms_of
+from remvault.index.rows import head_blob_of, with_head_blob
+from remvault.index.schema import SCHEMA_VERSION
 from remvault.index.snapshot import Snapshot, View
 from remvault.index.still import StillTree
 from remvault.store.trees import FileStat, GitTree
@@ -106,7 +105,8 @@ class _Task:
     """One reconciliation."""
 
     def __init__(self, source: NoteSource, state: State | None, analyzer: Analyzer, progress: Progress | None) -> None:
-        self._source, self._analyzer, self._progress = source, analyzer, progress
+        self._source, self._analyzer = source, analyzer
+        self._reader = Reader(source, analyzer, progress)
         self._caches = state.caches if state is not None and state.caches_usable else None
         self._key = state.key if state is not None else b""
         self._flavour = flavour(analyzer, is_embedded=source.is_embedded)
@@ -200,7 +200,7 @@ class _Task:
             return self._view(seen.known, seen)
         fresh = self._with_files(seen)
         try:
-            if seen.read or seen.gone:
+            if seen.read or seen.retired:
                 self._write(fresh, seen)
         except IndexBusy:
             return self._overlay(seen)
@@ -217,6 +217,11 @@ class _Task:
             fresh.drop(path)
         for path, stat in seen.same.items():
             fresh.rows[path] = fresh.rows[path]._replace(**stat._asdict(), is_racy=int(is_racy(stat, clock)))
+        for path, entry in seen.moved.items():
+            old = fresh.rows.get(path)
+            head_blob = fresh.head_only.pop(path, None) if old is None else head_blob_of(old)
+            racy = int(is_racy(FileStat(*entry[:4]), clock))
+            fresh.rows[path] = with_head_blob(entry._replace(is_racy=racy), head_blob)
         if seen.head_moved:
             blobs = dict(self._source.head_blobs()) if self._source.head is not None else {}
             for path, entry in fresh.rows.items():
@@ -238,44 +243,11 @@ class _Task:
 
     def _write(self, fresh: Manifest, seen: Seen) -> None:
         """Write the next generation for what changed, and put it into `fresh`."""
-        from remvault.index.text_index import write_generation
+        from remvault.index.generations import write_changes
 
         assert self._caches is not None
-        index, dead = self._open(seen.known), seen.known.dead()
-        segments = index.segments()
-        buried = {segment.name: dead[segment.name].documents if segment.name in dead else 0 for segment in segments}
-        for entry in seen.retired:
-            buried[segment_of(entry.number, segments).name] += len(entry.numbers)
-        kept, rewritten = plan_segments(segments, buried)
-        self._retire(index, seen.retired, fresh, dead, kept)
-        batch = Batch(next_number=fresh.next_number)
-
-        def documents() -> Iterator[Document]:
-            for entry in _within(fresh.rows.values(), rewritten):
-                if entry.path not in seen.read:
-                    found = numbered(stored_documents(index.stored(entry.number), self._analyzer), batch.next_number)
-                    fresh.rows[entry.path] = entry._replace(number=batch.next_number)
-                    batch.next_number += len(found)
-                    yield from found
-            yield from self._read(seen, batch)
-
-        names = {segment.name for segment in kept}
-        folder = self._caches / INDEX_FOLDER
-        fresh.generation = write_generation(folder, documents(), generation=seen.known.generation, keep=names)
-        index.close()
-        fresh.dead_json = manifests.dead_json({name: one for name, one in dead.items() if name in names})
+        batch = write_changes(self._caches / INDEX_FOLDER, self._open(seen.known), fresh, seen, self._reader)
         self._take_read(fresh, seen, batch)
-
-    def _read(self, seen: Seen, batch: Batch) -> Iterator[Document]:
-        return read_notes(
-            self._source.files,
-            dict(sorted(seen.read.items())),
-            batch,
-            self._analyzer,
-            is_embedded=self._source.is_embedded,
-            known=seen.data,
-            progress=self._progress,
-        )
 
     def _take_read(self, fresh: Manifest, seen: Seen, batch: Batch) -> None:
         self._take(fresh, batch, self._clock(seen) if self._caches is not None else 0)
@@ -283,67 +255,23 @@ class _Task:
             fresh.drop(path)  # hashed a moment ago, and could not be read again
         seen.unreadable += batch.unreadable
 
-    def _retire(
-        self,
-        index: TextIndex,
-        entries: Sequence[Entry],
-        fresh: Manifest,
-        dead: dict[str, Dead],
-        segments: Sequence[Segment],
-    ) -> None:
-        """Take the documents of `entries` out of the totals, and note for those in `segments` which terms they hold."""
-        for entry in entries:
-            note, *sections = index.lengths(entry.numbers)
-            fresh.totals[NOTES].add(note, -1)
-            for lengths in sections:
-                fresh.totals[SECTIONS].add(lengths, -1)
-            segment = next((one for one in segments if entry.number in one.numbers), None)
-            if segment is None:
-                continue
-            grave = dead.setdefault(segment.name, Dead())
-            grave.documents += len(entry.numbers)
-            for term in stored_documents(index.stored(entry.number), self._analyzer).note.terms:
-                grave.terms[term] = grave.terms.get(term, 0) + 1
-
     def _build(self) -> View:
         """A fresh index of everything; in memory if the disk does not take it."""
         assert self._caches is not None
-        from remvault.index.text_index import WHOOSH_VERSION, write_generation
+        from remvault.index.generations import write_all
+        from remvault.index.text_index import WHOOSH_VERSION
 
         seen = look_at_all(self._source, self._flavour)
         fresh = self._with_files(seen)
-        fresh.whoosh, folder = WHOOSH_VERSION, self._caches / INDEX_FOLDER
+        fresh.whoosh = WHOOSH_VERSION
         try:
-            generation, batch = self._build_in_processes(seen, folder)
-            if batch is None:
-                batch = Batch()
-                generation = write_generation(folder, self._read(seen, batch), generation=None)
+            fresh.generation, batch = write_all(self._caches / INDEX_FOLDER, seen, self._reader)
         except (DamagedIndex, OSError, IndexBusy) as err:
             self._notices.append(f"answering from memory: {err}")
             return self._in_memory(is_stale=True)
-        fresh.generation = generation
         self._take_read(fresh, seen, batch)
         self._save(fresh)
         return self._view(fresh, seen)
-
-    def _build_in_processes(self, seen: Seen, folder: Path) -> tuple[int, Batch | None]:
-        from remvault.index.building import build_in_processes, process_count
-
-        processes = process_count(len(seen.read)) if self._source.tree is None else 1
-        if processes == 1:
-            return 0, None
-        try:
-            return build_in_processes(
-                self._source.root,
-                folder,
-                seen.read,
-                self._analyzer.language,
-                is_embedded=self._source.is_embedded,
-                processes=processes,
-                progress=self._progress,
-            )
-        except DamagedIndex:
-            return 0, None  # one process may still do it: some places allow no others
 
     def _save(self, fresh: Manifest) -> None:
         assert self._caches is not None
@@ -359,10 +287,11 @@ class _Task:
         try:
             index = self._open(seen.known)
             dead = seen.known.dead()
-            self._retire(index, seen.retired, fresh, dead, index.segments())
+            retired = retire(index, seen.retired, fresh, dead, index.segments())
+            bury(dead, terms_of(index, retired, self._analyzer))
         except DamagedIndex:
             return self._in_memory(is_stale=True)
-        memory = MemoryPostings(self._read(seen, batch))
+        memory = MemoryPostings(self._reader.read(seen, batch))
         self._take_read(fresh, seen, batch)
         view = self._view(fresh, seen, is_stale=True)
         return replace(view, memory=memory, dead=dead, disk=lambda: index)
@@ -371,7 +300,7 @@ class _Task:
         """Everything in memory: no usable disk, or a writer that takes long to make a first index."""
         seen = look_at_all(self._source, self._flavour) if seen is None else seen
         fresh, batch = self._with_files(seen), Batch()
-        memory = MemoryPostings(self._read(seen, batch))
+        memory = MemoryPostings(self._reader.read(seen, batch))
         self._take_read(fresh, seen, batch)
         return replace(self._view(fresh, seen, is_stale=is_stale), memory=memory, disk=None)
 
@@ -391,8 +320,3 @@ class _Task:
     def _view(self, manifest: Manifest, seen: Seen, *, is_stale: bool = False) -> View:
         skipped = sorted([*seen.scan.skipped, *seen.unreadable], key=Problem.sort_key)
         return View(manifest, lambda: self._open(manifest), MemoryPostings(), None, skipped, is_stale, self._notices)
-
-
-def _within(entries: Iterable[Entry], segments: Sequence[Segment]) -> list[Entry]:
-    """The entries whose documents lie in one of the segments."""
-    return [entry for entry in entries if any(entry.number in one.numbers for one in segments)] if segments else []

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,7 +34,7 @@ _POSITIONED = (TITLE, BODY)
 _MAX_POSITION = 0xFFFF
 # A body shorter than this, or with one heading, is its own best section.
 _LONG_BODY = 1500  # characters
-_MAX_SECTIONS = 200
+MAX_SECTIONS = 200
 
 Lengths = tuple[int, ...]  # tokens in each of FIELDS
 
@@ -66,21 +66,13 @@ def note_documents(memory: Memory, body: str, body_line: int, analyzer: Analyzer
 
     parts = sections(body, body_line)
     long = len(body) > _LONG_BODY and sum(1 for part in parts if part.level) >= 2
-    entities = [entity.name for entity in memory.entities]
-    texts = {
-        TITLE: memory.title or "",
-        ALIASES: "\n".join(memory.aliases),
-        TAGS: "\n".join((*memory.tags, *entities)),
-        SUMMARY: memory.summary or "",
-        HEADINGS: "\n".join(part.heading for part in parts if part.level),
-        BODY: body,
-    }
     found = [
-        _indexed({HEADINGS: part.heading, BODY: part.text}, analyzer)
-        for part in (parts[:_MAX_SECTIONS] if long else ())
+        _indexed({HEADINGS: part.heading, BODY: part.text}, analyzer) for part in (parts[:MAX_SECTIONS] if long else ())
     ]
     return NoteDocuments(
-        _indexed(texts, analyzer), tuple(found), _stored(memory, body, body_line, parts if long else [])
+        _indexed(_texts(memory, body, parts), analyzer),
+        tuple(found),
+        _stored(memory, body, body_line, parts if long else []),
     )
 
 
@@ -90,6 +82,17 @@ def stored_documents(stored: str, analyzer: Analyzer) -> NoteDocuments:
 
     values = json.loads(stored)
     return note_documents(from_record(values["record"]), values["body"], values["line"], analyzer)
+
+
+def stored_terms(stored: str, analyzer: Analyzer) -> Collection[str]:
+    """The terms of a note as it was indexed, those of its sections apart, from what was stored of it."""
+    from remvault.domain.markdown import sections
+    from remvault.domain.records import from_record
+
+    values = json.loads(stored)
+    parts = sections(values["body"], values["line"])
+    texts = _texts(from_record(values["record"]), values["body"], parts)
+    return {term for text in texts.values() if text for term in analyzer.positions(text)[0]}
 
 
 def stored_record(stored: str) -> dict[str, Any]:
@@ -123,6 +126,18 @@ def positions(posting: bytes, field: int) -> tuple[int, ...]:
                 return _positions(size).unpack_from(posting, at) if len(posting) > at else ()
             at += 2 * size
     return ()
+
+
+def _texts(memory: Memory, body: str, parts: Sequence[Section]) -> dict[int, str]:
+    """What is indexed of a note, by field in ascending order."""
+    return {
+        TITLE: memory.title or "",
+        ALIASES: "\n".join(memory.aliases),
+        TAGS: "\n".join((*memory.tags, *(entity.name for entity in memory.entities))),
+        SUMMARY: memory.summary or "",
+        HEADINGS: "\n".join(part.heading for part in parts if part.level),
+        BODY: body,
+    }
 
 
 def _indexed(texts: Mapping[int, str], analyzer: Analyzer) -> Indexed:
@@ -173,6 +188,6 @@ _PREFIX_LENGTH = [1 + mask.bit_count() for mask in range(256)]
 def _stored(memory: Memory, body: str, body_line: int, parts: Sequence[Section]) -> str:
     from remvault.domain.records import to_record
 
-    rows = [(part.level, part.heading, part.path, part.line) for part in parts[:_MAX_SECTIONS]]
+    rows = [(part.level, part.heading, part.path, part.line) for part in parts[:MAX_SECTIONS]]
     values = {"record": to_record(memory), "body": body, "line": body_line, "sections": rows}
     return json.dumps(values, ensure_ascii=False, separators=(",", ":"), default=str)

@@ -16,6 +16,7 @@ import struct
 import warnings
 import zlib
 from collections.abc import Container, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -40,6 +41,7 @@ from remvault.index.schema import FIELDS, NOTES, SECTIONS, Lengths
 WHOOSH_VERSION = ".".join(str(part) for part in whoosh.__version__)
 _NAME = "MAIN"
 _HEAD = struct.Struct(f">{1 + len(FIELDS)}I")  # number and lengths of a document
+MAX_NUMBER = 2**32 - 1
 _WRITER_MB = 256  # of postings in memory before Whoosh sorts them through temporary files
 # Everything that Whoosh was seen to raise, or its code can raise, on files that are cut, garbled, missing or foreign.
 _ODD = (
@@ -173,10 +175,14 @@ def write_generation(
         return int(index.latest_generation())
 
 
-def join_folders(folder: Path, parts: Sequence[Path]) -> int:
-    """Make one fresh generation in `folder` of the indexes in `parts`, whose files are moved; returns its number."""
+def join_folders(
+    folder: Path, parts: Sequence[Path], *, generation: int | None = None, keep: Container[str] = ()
+) -> int:
+    """Write the next generation of the indexes in `parts`, whose files are moved; the others as `write_generation`."""
     with _Telling(f"joining into {folder}"):
-        index, segments = _begin(folder), []
+        index = _begin(folder) if generation is None else _reopen(folder, generation)
+        known = [] if generation is None else TOC.read(FileStorage(str(folder)), _NAME, gen=generation).segments
+        segments = [segment for segment in known if segment.segment_id() in keep]
         for part in parts:
             toc = TOC.read(FileStorage(str(part)), _NAME, schema=_SCHEMA)
             for segment in toc.segments:
@@ -188,6 +194,10 @@ def join_folders(folder: Path, parts: Sequence[Path]) -> int:
         before = int(index.latest_generation())
         TOC(_SCHEMA, segments, before + 1).write(FileStorage(str(folder)), _NAME)
         (folder / f"_{_NAME}_{before}.toc").unlink()
+        for left in {segment.segment_id() for segment in known} - {segment.segment_id() for segment in segments}:
+            for path in folder.glob(f"{left}.*"):
+                with suppress(OSError):  # open elsewhere, where that forbids it
+                    path.unlink()
         return before + 1
 
 

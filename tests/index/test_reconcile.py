@@ -242,6 +242,80 @@ def test_a_build_in_several_processes_equals_one_in_memory(
     assert answers(vault.look()) == answers(vault.look(in_memory=True))
 
 
+def test_a_change_read_in_several_processes_equals_a_fresh_build(
+    vault: IndexedVault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With documents retired from segments that stay, and small segments written again."""
+    chance = random.Random(5)
+    for number in range(60):
+        vault.write(f"base/n{number}.md", id=f"m-b{number}", body=" ".join(chance.choices(WORDS, k=20)) + "\n")
+    for number in range(9):
+        vault.write(f"small{number}.md", id=f"m-s{number}", body="server café\n")
+        vault.look()
+    monkeypatch.setattr(building, "PARALLEL_FROM", 2)
+    for turn in range(2):
+        for number in range(turn * 10, turn * 10 + 20):
+            vault.write(f"base/n{number}.md", id=f"m-b{number}", body=" ".join(chance.choices(WORDS, k=20)) + "\n")
+        (vault.root / f"base/n{50 + turn}.md").unlink()
+        snapshot = vault.look()
+        assert not snapshot.notices
+        assert answers(snapshot) == answers(vault.look(in_memory=True))
+        assert answers(vault.look()) == answers(snapshot)
+    monkeypatch.undo()
+    vault.write("later.md", id="m-later", body="deploy later\n")
+    assert answers(vault.look()) == answers(vault.look(in_memory=True))
+
+
+def test_numbers_that_run_out_begin_anew(vault: IndexedVault, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(4):
+        vault.write(f"n{number}.md", id=f"m-{number}", body="deploy\n")
+    vault.look()
+    monkeypatch.setattr(building, "PARALLEL_FROM", 2)
+    monkeypatch.setattr(building, "MAX_NUMBER", 1000)
+    for number in range(3):
+        vault.write(f"n{number}.md", id=f"m-{number}", body="deploy again\n")
+    snapshot = vault.look()
+    assert found(snapshot, "again") == ["n0.md", "n1.md", "n2.md"]
+    assert answers(snapshot) == answers(vault.look(in_memory=True))
+
+
+def test_notes_that_moved_or_changed_places_are_not_parsed_again(vault: IndexedVault) -> None:
+    for number in range(6):
+        vault.write(f"a/n{number}.md", id=f"m-{number}", body=f"deploy word{number}\n")
+    vault.write("inbox-like.md", id="m-c", status="candidate")
+    vault.head, vault.head_blobs = (
+        "c1",
+        {"a/n1.md": blob_id((vault.root / "a/n1.md").read_bytes()), "b/n2.md": "0" * 40},
+    )
+    generation = vault.look().generation
+    (vault.root / "a").rename(vault.root / "b")
+    (vault.root / "b/n0.md").rename(vault.root / "aside")
+    (vault.root / "b/n1.md").rename(vault.root / "b/n0.md")
+    (vault.root / "aside").rename(vault.root / "b/n1.md")
+    (vault.root / "inbox-like.md").rename(vault.root / "other.md")
+    told: list[tuple[int, int]] = []
+    moved = reconcile(vault.source(), vault.state, progress=lambda done, total: told.append((done, total)))
+    assert told == []
+    assert moved.generation == generation
+    assert found(moved, "word0") == ["b/n1.md"]
+    assert moved.rows["b/n2.md"].head_blob == "0" * 40
+    assert answers(moved) == answers(vault.look()) == answers(vault.look(in_memory=True))
+    (vault.root / "a").mkdir()
+    (vault.root / "b/n0.md").rename(vault.root / "a/n1.md")
+    assert vault.look().rows["a/n1.md"].is_committed
+    assert vault.head_calls == 2
+
+
+def test_of_a_note_and_its_copy_only_one_is_known_by_its_content(vault: IndexedVault) -> None:
+    path = vault.write("a.md", body="deploy\n")
+    vault.look()
+    for name in ("b.md", "c.md"):
+        shutil.copy(path, vault.root / name)
+    path.unlink()
+    assert vault.find("deploy") == ["b.md", "c.md"]
+    assert answers(vault.look()) == answers(vault.look(in_memory=True))
+
+
 def test_letters_that_are_none_stop_nothing(vault: IndexedVault, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where libyaml is missing, an escape can smuggle half a character into a title."""
     monkeypatch.setattr(frontmatter, "_Loader", yaml.BaseLoader)
