@@ -32,6 +32,10 @@ _WHOLE = Place("file")
 _NEVER_NS = 1 << 62
 
 
+# Path, the answers an anchor was judged by, its digest and commit, and what it was judged to be.
+_Judged = tuple[str, Answers | None, str | None, str | None, Reading | None]
+
+
 class AnchorNotFound(UserError):
     """What an anchor points at is not there: no such file, symbol or lines."""
 
@@ -67,8 +71,7 @@ class CodeAnchors:
         self.root = root
         self._history = CodeHistory(root)
         self._cache = AnchorCache(state, root=root.root, flavour=_flavour(), clock_ns=clock_ns)
-        # By the text of an anchor: its path, the answers it was judged by, the reading. Most of a look is making these.
-        self._fresh: dict[str, tuple[str, Answers, Reading]] = {}
+        self._fresh: dict[str, _Judged] = {}  # by the text of an anchor: most of a look is making these
         self._taken = Source("", b"")  # the last file that was taken from: others often follow from the same
         self._changes = ChangeSearch(root, self._history, self._cache)
 
@@ -78,19 +81,19 @@ class CodeAnchors:
         found: list[Reading | None] = []
         lost: dict[int, Lost] = {}
         for anchor in anchors:
-            path, then, reading = fresh.get(anchor.at) or _split(anchor.at)
+            path, then, digest, commit, reading = fresh.get(anchor.at) or _split(anchor.at)
             answers = known.get(path)
             if answers is None:
                 answers = known[path] = self._cache.answers(path, self.root.stat) or {}
             # Most are in place, with nothing new in their file.
-            if then is answers and reading.digest == anchor.digest and reading.commit == anchor.commit:
+            if then is answers and digest == anchor.digest and commit == anchor.commit:
                 found.append(reading)
                 continue
             judged = _known_fresh(anchor, answers) or _judged(anchor, look)
             if isinstance(judged, Lost):
                 lost[len(found)] = judged
             elif judged.state == "fresh":
-                fresh[anchor.at] = path, answers, judged
+                fresh[anchor.at] = path, answers, anchor.digest, anchor.commit, judged
             found.append(None if isinstance(judged, Lost) else judged)
         if lost:
             settled = Whereabouts(look, self._history, self._cache, list(lost.values())).readings()
@@ -167,9 +170,9 @@ def missing(place: Place) -> str:
     return f"no {place.symbol} in the file"
 
 
-def _split(at: str) -> tuple[str, None, Reading]:
+def _split(at: str) -> _Judged:
     """The path of an anchor of which nothing is known."""
-    return at.partition("#")[0], None, Reading(at, "unknown")
+    return at.partition("#")[0], None, None, None, None
 
 
 def _known_fresh(anchor: Anchor, answers: Answers) -> Reading | None:

@@ -201,9 +201,14 @@ class Bench:
         git(self.folder, "config", "user.name", "Bench", env=self.env)
         git(self.folder, "config", "user.email", "bench@example.org", env=self.env)
 
+    @property
+    def tree(self) -> WorkTree:
+        """The repository's work tree."""
+        return WorkTree(self.folder, self.folder / ".git", self.folder / ".git")
+
     def anchors(self) -> CodeAnchors:
-        """The anchors as a new process sees them."""
-        return CodeAnchors(CodeRoot(WorkTree(self.folder, self.folder / ".git", self.folder / ".git"), self.env))
+        """The anchors as a new process without a cache sees them."""
+        return CodeAnchors(CodeRoot(self.tree, self.env))
 
     def write(self, files: Mapping[str, str], how: str) -> None:
         """Make these the only files."""
