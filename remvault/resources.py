@@ -11,6 +11,7 @@ from pathlib import Path
 
 from remvault.errors import RemvaultError
 
+PACKAGE = Path(__file__).parent
 TEMPLATES, HOOKS, DEMO_VAULT = "templates", "hooks", "vault"
 
 
@@ -24,7 +25,7 @@ class ResourceMissing(RemvaultError):
         super().__init__(f"{name!r} did not come with this installation", hint="install remvault again")
 
 
-def resource(name: str, *, package: Path = Path(__file__).parent) -> Path:
+def resource(name: str, *, package: Path = PACKAGE) -> Path:
     """The file or folder of this name, such as `templates/decision.md`.
 
     An installed package carries them in `_data/`. A checkout has them beside the package; a folder there counts only
