@@ -15,6 +15,7 @@ import logging
 import os
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -131,6 +132,8 @@ class FolderWatcher:
         self._look_at = 0.0
         self._complaints = _Complaints(self._hear_loss)
         logging.getLogger("watchdog").addHandler(self._complaints)
+        # It warns of watching a new folder twice, which happens when events and its own look cross; no harm is done.
+        warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"watchdog\.")
 
     @property
     def mode(self) -> str:

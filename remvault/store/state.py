@@ -6,6 +6,7 @@ Leaves alone: what the caches hold (index), what a pending operation says (pendi
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
@@ -146,7 +147,12 @@ def workspace_id(tree: WorkTree, create: bool, set_aside: list[Path] | None = No
 
 
 def make_private(folder: Path) -> None:
-    """Make a state folder that only its owner may enter, and its parents as git's own; raises OSError."""
+    """Make a state folder that only its owner may enter, and its parents as git's own; raises OSError, also for a link.
+
+    Whoever packs a repository into an archive may have put a link there, and we would write where it leads.
+    """
+    if folder.is_symlink():
+        raise OSError(errno.ELOOP, "a link lies there", str(folder))
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
 
@@ -209,11 +215,11 @@ def _claim(caches: Path, kept: Path, stamps: Path) -> None:
     with FileLock(stamps / "lock", timeout=5, mode=0o600):
         if _is_ours(caches, kept):
             return
+        make_private(caches.parent)
         if caches.is_symlink() or caches.is_file():
             caches.unlink()
         elif caches.is_dir():
             shutil.rmtree(caches)
-        caches.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         caches.mkdir(mode=0o700)
         secret = secrets.token_bytes(_SECRET_SIZE)
         write_whole(kept, secret, durable=False)

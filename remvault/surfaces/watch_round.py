@@ -165,7 +165,7 @@ class WatchRound:
         except _Stopped:
             return
         except (RemvaultError, OSError) as err:
-            self._say_once("failure", f"failed ({why}): {err}")
+            self._say_once("failure", f"failed, to be tried again: {err}")
             self._again_at = time.monotonic() + min(_AGAIN_S * 2**self._failures, _LONGEST_AGAIN_S)
             self._failures += 1
         else:

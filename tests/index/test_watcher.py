@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import time
@@ -314,6 +315,13 @@ def test_being_deaf_is_noticed_and_ends_in_looking(armed: Place) -> None:
     armed.watcher.arm()  # as with the next sweep
 
     assert armed.watcher.mode == "events"
+
+
+def test_what_watchdog_says_of_lost_events_is_heard(armed: Place) -> None:
+    log = logging.getLogger("watchdog.observers.inotify_c")
+    assert armed.hears(lambda: log.warning("Inotify queue overflowed; filesystem events were lost")).lost
+    log.warning("something else")
+    assert armed.watcher.wait(QUIET_S * 2) is None
 
 
 # Where events do not tell all
