@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -532,3 +533,14 @@ def test_a_rename_by_letter_case_alone_is_followed(code: Code) -> None:
     git(code.folder, "mv", "src/store.py", "src/Store.py")
 
     assert code.read(anchor).now_at == "src/Store.py#Store.with_lock"
+
+
+def test_a_file_that_may_not_be_read_is_unknown_and_says_why(code: Code, monkeypatch: pytest.MonkeyPatch) -> None:
+    anchor = code.take(LOCK)
+
+    def refuse(*_: object) -> int:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("remvault.store.code.open_below", refuse)
+
+    assert code.read(anchor) == Reading(LOCK, "unknown", "Permission denied", anchor.digest, anchor.commit)
