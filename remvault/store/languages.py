@@ -75,11 +75,11 @@ _JS_BLOCKS = frozenset({
 })  # fmt: skip
 _JS_REDUNDANT = {
     "parenthesized_expression": frozenset({
-        "return_statement", "throw_statement", "variable_declarator", "assignment_expression",
+        "expression_statement", "return_statement", "throw_statement", "variable_declarator", "assignment_expression",
         "augmented_assignment_expression", "arguments", "pair", "arrow_function", "parenthesized_expression", "array",
-        "template_substitution", "yield_expression",
+        "template_substitution", "yield_expression", "sequence_expression",
     }),
-    "formal_parameters": frozenset({"arrow_function"}),
+    "formal_parameters": frozenset({"arrow_function"}), "arguments": frozenset({"new_expression"}),
 }  # fmt: skip
 _TS_DEFINITIONS: dict[str, Naming] = {
     **_JS_DEFINITIONS,
@@ -146,11 +146,13 @@ LANGUAGES: tuple[Language, ...] = (
                 "augmented_assignment", "assert_statement", "expression_statement", "argument_list", "pair",
                 "keyword_argument", "default_parameter", "typed_default_parameter", "parenthesized_expression", "list",
                 "if_clause", "for_in_clause", "with_item", "delete_statement", "raise_statement", "named_expression",
+                "lambda", "except_clause", "yield", "type", "list_splat", "dictionary_splat",
             }),
             "tuple": frozenset({
                 "return_statement", "assignment", "augmented_assignment", "expression_statement", "yield",
-                "for_statement",
+                "for_statement", "delete_statement", "with_item",
             }),
+            "with_clause": frozenset({"with_statement"}), "argument_list": frozenset({"class_definition"}),
             "tuple_pattern": frozenset({"assignment", "for_statement", "for_in_clause"}),
             "import_from_statement": frozenset({"module", "block"}),
         },
@@ -368,8 +370,7 @@ LANGUAGES: tuple[Language, ...] = (
         functions=frozenset({"function_definition"}),
         variables=frozenset({"variable_assignment"}),
         strings=frozenset({"string", "raw_string"}),
-        interpreters=("bash", "sh", "dash", "zsh"),
-        has_raw_single=True,
+        interpreters=("bash", "sh", "dash", "zsh"), has_raw_single=True,
     ),
 )  # fmt: skip
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 # What is implied by the layout. No token of a file holds white space at its ends, so none of them looks like these.
-STATEMENT_END, INDENT, DEDENT, JOINED = b"\n;", b"\n>", b"\n<", b"\n+"
+STATEMENT_END, INDENT, DEDENT, JOINED, GROUP, GROUP_END = b"\n;", b"\n>", b"\n<", b"\n+", b"\n(", b"\n)"
 NAME = b" "  # stands before tokens that are names, so that a name is not taken for a literal that reads the same
 _OPENERS = frozenset({b"(", b"[", b"{", b"<"})
 _CLOSERS = frozenset({b")", b"]", b"}", b">"})
@@ -36,10 +36,26 @@ _LITERALS = frozenset({
     "template_literal_type", "char_literal", "character_literal", "rune_literal", "delimited_symbol", "regex",
     "heredoc_body", "nowdoc_body",
 })  # fmt: skip
+# Every operation is grouped, as if it stood in parentheses, so that those written add nothing to it, nor to an atom.
+_OPERATIONS = frozenset({
+    "binary_expression", "unary_expression", "ternary_expression", "conditional_expression", "await_expression",
+    "as_expression", "satisfies_expression", "instanceof_expression", "prefix_unary_expression",
+    "unary_op_expression", "binary_operator", "unary_operator", "boolean_operator", "comparison_operator",
+    "not_operator", "await", "new_expression", "object", "union_type", "intersection_type", "function_type",
+    "constructor_type", "conditional_type",
+})  # fmt: skip
+_ATOMS = frozenset({
+    "identifier", "variable_name", "this", "true", "false", "null", "none", "number", "integer", "float", "string",
+    "call", "call_expression", "member_expression", "attribute", "subscript", "subscript_expression",
+    "field_expression", "method_invocation", "invocation_expression", "member_access_expression",
+    "parenthesized_expression", "type_identifier", "predefined_type", "parenthesized_type",
+})  # fmt: skip
+_SETS = frozenset({"union_type", "intersection_type"})
 _NUMBERS = frozenset({
     "integer", "float", "number", "number_literal", "int_literal", "float_literal", "integer_literal", "real_literal",
     "decimal_integer_literal", "hex_integer_literal", "decimal_floating_point_literal",
 })  # fmt: skip
+_LISTS = frozenset({"expression_list", "pattern_list"})  # without brackets
 _CONTINUED = re.compile(rb"\\\r?\n")
 _NAME_NODES = frozenset({"name", "constant", "word"})
 _WITH_HOLES = re.compile(r"interpolation|substitution|expansion|variable|embedded|escape")
@@ -82,6 +98,7 @@ class _Open:
     at: int  # the byte behind its last child so far
     before: tuple[int, int] | None = None  # token and line where the attributes of the next child begin
     has_child: bool = False
+    has_key: bool = False  # it is a pair, and what comes is its value
 
 
 def tokens_of(language: Language, data: bytes) -> Tokens:
@@ -108,6 +125,7 @@ class _Walk:
         self._open: list[_Open] = []
         self._nested = 0
         self._is_in_text = False  # whether the last token is a piece of text that may go on
+        self._head = b""  # of the last literal of Python
         self.tokens = Tokens()
 
     def run(self, root: Node) -> None:
@@ -138,6 +156,10 @@ class _Walk:
 
     def _enter(self, node: Node, above: _Open | None) -> None:
         language, kind, tokens = self._language, node.type, self.tokens
+        if kind == "empty_statement" and above is not None:  # ; among statements is nothing, but a body is one
+            if above.kind not in language.blocks or above.kind == "for_statement":
+                self._add(b";", (node.start_point[0] + 1, node.end_point[0] + 1))
+            return
         if node.child_count == 0 or (kind in _LITERALS and _is_plain(node)):
             self._token(node, kind, above)
             if above is not None:
@@ -145,6 +167,8 @@ class _Walk:
             return
         if kind == "concatenation":  # "a""b" is one argument, "a" "b" are two
             self._imply(JOINED)
+        elif _is_operation(node, kind):
+            self._imply(GROUP)
         start, line = len(tokens.texts), node.start_point[0] + 1
         prefix, in_function, is_loose = "", False, False
         names: tuple[str, ...] = ()
@@ -183,6 +207,13 @@ class _Walk:
             self._imply(DEDENT)
         elif closed.kind == "concatenation":
             self._imply(JOINED)
+        elif _is_operation(closed.node, closed.kind):
+            self._imply(GROUP_END)
+        elif closed.kind in _LITERALS:
+            self._is_in_text = False
+        elif closed.kind in _LISTS and closed.node.named_child_count > 1 and tokens.texts[-1] == b",":
+            tokens.texts.pop()
+            tokens.lines.pop()
         if closed.names:
             self._nested -= 1
             row, column = closed.node.end_point
@@ -228,13 +259,14 @@ class _Walk:
         language, text = self._language, node.text or b""
         lines = (node.start_point[0] + 1, node.end_point[0] + 1)
         if above is not None and above.kind in _LITERALS:
-            self._add(literals.piece(text, kind, raw_single=language.has_raw_single), lines, is_text=True)
-            self._is_in_text = kind != "string_end"
+            self._piece(text, kind, lines, above)
             return
         if kind in language.strings:
             text = literals.whole(text, raw_single=language.has_raw_single)
+            if above is not None and above.kind == "pair" and language.has_line_ends and not above.has_key:
+                text = literals.key(text, NAME)
         elif kind in _NUMBERS:
-            text = text.lower()
+            text = literals.number(text, one_kind=kind == "number")
         elif kind.endswith("identifier") or kind in _NAME_NODES:
             text = NAME + text
         elif kind == "preproc_arg":
@@ -246,26 +278,65 @@ class _Walk:
         if text in _CLOSERS and self._ends_with_comma(above):
             self.tokens.texts.pop()
             self.tokens.lines.pop()
-        elif above is not None and above.kind == "concatenated_string" and len(self.tokens.texts) > above.start:
-            joined = literals.joined(self.tokens.texts[-1], text)
-            if joined is not None:
-                self.tokens.texts[-1] = joined
-                return
+        elif above is not None and above.kind == "concatenated_string" and self._goes_on(text, kind, lines, above):
+            return
+        if above is not None:
+            above.has_key = above.has_key or text == b":"
         if text and not (above is not None and self._is_optional(text, above)):
             self._add(text, lines)
+
+    def _piece(self, text: bytes, kind: str, lines: tuple[int, int], above: _Open) -> None:
+        """A part of a literal with holes. In Python the holes alone make an f-string, and its end says nothing."""
+        if kind == "string_start":
+            outer, before = self._open[-2] if len(self._open) > 1 else above, self._head
+            self._head = literals.head(text)
+            is_first = outer.kind != "concatenated_string" or len(self.tokens.texts) == outer.start
+            if is_first or before != self._head:
+                self._add(self._head, lines)
+            self._is_in_text = self.tokens.texts[-1].startswith(literals.TEXT)
+        elif kind != "string_end":
+            is_python = self._language.has_docstrings
+            if not self._language.has_raw_single and not (is_python and b"r" in self._head):
+                text = literals.unescaped(text)
+            text = literals.without_doubled(text) if is_python else text
+            self._add(text, lines, is_text=True)
+
+    def _goes_on(self, text: bytes, kind: str, lines: tuple[int, int], above: _Open) -> bool:
+        """Whether a literal was added to the one that it stands beside: `"a" "b"` is `"ab"`."""
+        tokens = self.tokens
+        is_first = len(tokens.texts) == above.start
+        if kind in self._language.strings and text.startswith(literals.TEXT):
+            before, (self._head, inner) = self._head, literals.parted(text)
+            if is_first or before != self._head:
+                return False
+            self._is_in_text = tokens.texts[-1].startswith(literals.TEXT)
+            if inner:
+                self._add(inner, lines, is_text=True)
+            return True
+        joined = None if is_first else literals.joined(tokens.texts[-1], text)
+        if joined is None:
+            return False
+        tokens.texts[-1] = joined
+        return True
 
     def _is_optional(self, text: bytes, above: _Open) -> bool:
         if text == b";":
             return bool(self._language.blocks) and above.kind not in ("for_statement", "for_clause")
-        if text not in (b"(", b")") or above.kind not in self._language.redundant:
+        if text in (b"|", b"&") and above.kind in _SETS:
+            return above.node.named_child_count < 2  # the first of several, on lines of their own
+        if text not in (b"(", b")"):
+            return False
+        parent = self._open[-2].kind if len(self._open) > 1 else ""
+        if above.kind in ("parenthesized_expression", "parenthesized_type") and _is_grouped(above.node, parent):
+            return True
+        if parent not in self._language.redundant.get(above.kind, ()):
             return False
         if above.kind == "formal_parameters":  # x => x, (x) => x
             named = [child for child in above.node.named_children if "comment" not in child.type]
             is_single = len(named) == 1 and (named[0].type == "identifier" or named[0].named_child_count == 1)
             if not is_single or b":" in (named[0].text or b"") or not _is_word(named[0].text):
                 return False
-        parent = self._open[-2].kind if len(self._open) > 1 else ""
-        return parent in self._language.redundant[above.kind] and not _binds(above.node, parent)
+        return not _binds(above.node, parent)
 
     def _ends_with_comma(self, above: _Open | None) -> bool:
         texts = self.tokens.texts
@@ -274,7 +345,9 @@ class _Walk:
         # (x,) is a tuple and (x) is not; a[x,] asks for one. [,] has a hole, or two dimensions.
         if len(texts) > 1 and (texts[-2] == b"," or texts[-2] in _OPENERS):
             return False
-        return not (above.kind == "subscript" or ("tuple" in above.kind and above.node.named_child_count < 2))
+        is_tuple = "tuple" in above.kind and self._open[-2].kind != "with_item"  # with (open(path) as file,):
+        fewest = 3 if above.kind == "subscript" else 2 if is_tuple else 0
+        return above.node.named_child_count >= fewest
 
 
 def _is_docstring(node: Node, above: _Open) -> bool:
@@ -288,14 +361,29 @@ def _is_docstring(node: Node, above: _Open) -> bool:
     return above.kind == "block" and parent is not None and parent.type in ("function_definition", "class_definition")
 
 
+def _is_operation(node: Node, kind: str) -> bool:
+    return kind in _OPERATIONS and not (kind in _SETS and node.named_child_count < 2)
+
+
+def _is_grouped(node: Node, parent: str) -> bool:
+    """Whether parentheses hold what is one thing without them, and are no part of the statement."""
+    inner = next((child for child in node.named_children if "comment" not in child.type), None)
+    if inner is None or parent == "new_expression":
+        return False
+    if parent.endswith(("_statement", "_clause")) and parent not in ("return_statement", "throw_statement"):
+        return False
+    # (a?.b).c fails where a?.b.c does not.
+    return inner.type in _OPERATIONS or (inner.type in _ATOMS and b"?." not in (inner.text or b""))
+
+
 def _binds(node: Node, parent: str) -> bool:
     """Whether parentheses that could be only looks are not, for what stands in them."""
     inner = next((child for child in node.named_children if "comment" not in child.type), None)
+    if node.type in ("argument_list", "arguments"):  # class A(): is class A:, and new A() is new A
+        return inner is not None
     if inner is None:  # () is an empty tuple
         return True
-    if inner.type == "sequence_expression":  # f((a, b)) has one argument
-        return True
-    return parent == "arrow_function" and (inner.text or b"").startswith(b"{")  # () => ({}) gives an object
+    return inner.type == "sequence_expression"  # f((a, b)) has one argument
 
 
 def _is_plain(node: Node) -> bool:
