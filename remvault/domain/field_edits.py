@@ -6,6 +6,7 @@ Leaves alone: the bytes (`domain.edits`), what a value may be (`domain.fields`),
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,6 +24,7 @@ GUARDED = {
     "supersedes": "use 'remvault supersede'",
     "superseded-by": "use 'remvault supersede'",
 }
+_NAMED_BY = {"anchors": "at", "entities": "name"}
 _LISTS = ("list", "ids", "anchors", "relations", "entities")
 
 
@@ -75,7 +77,8 @@ def apply_edit(text: str, edit: FieldEdit) -> str:
     if edit.how == "-=":
         return remove_item(text, edit.key, lambda present: any(_is_item(present, item) for item in items))
     for item in items:
-        text = add_item(text, edit.key, item)
+        if _name_of(edit.key, item) not in _names(text, edit.key):
+            text = add_item(text, edit.key, item)
     return text
 
 
@@ -107,6 +110,21 @@ def refuse_guarded(key: str) -> None:
     """Refuse a field that another verb keeps whole, naming the verb; raises UsageError."""
     if key in GUARDED:
         raise UsageError(f"{key} is not set by hand here: {GUARDED[key]}")
+
+
+def _names(text: str, key: str) -> set[str]:
+    """What the items of a list are called that are more than their name, so that none is there twice."""
+    try:
+        entry = read(split(text)).entries.get(key)
+    except Unreadable:
+        return set()  # the edit itself refuses with the reason
+    value = entry.node.plain_value() if entry is not None else None
+    return {name for item in (value if isinstance(value, list) else [value]) if (name := _name_of(key, item))}
+
+
+def _name_of(key: str, item: object) -> str | None:
+    name = item.get(_NAMED_BY.get(key)) if isinstance(item, Mapping) else item if key in _NAMED_BY else None
+    return name if isinstance(name, str) else None
 
 
 def _is_item(present: object, item: Value) -> bool:

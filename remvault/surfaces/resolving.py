@@ -108,7 +108,8 @@ def _text(vault: OpenVault, path: str) -> str:
 def _errors(vault: OpenVault, changes: Sequence[FileChange]) -> str | None:
     """Why the notes may not enter history: the same as for every other write."""
     for change in changes:
-        for one in note_problems(parse_note(change.path, change.data or b""), is_embedded=vault.is_embedded):
+        note, limit = parse_note(change.path, change.data or b""), vault.settings.count("anchors.max-per-note")
+        for one in note_problems(note, is_embedded=vault.is_embedded, max_anchors=limit):
             if one.severity == "error":
                 return f"{change.path} has errors ({one.code} {one.message}): mend it, then commit it"
     return None

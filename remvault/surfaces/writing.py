@@ -270,10 +270,12 @@ def _new_workspace(vault: OpenVault) -> str | None:
 
 
 def _fields(fields: Mapping[str, Value | None]) -> dict[str, Value]:
-    given = {key.replace("_", "-"): _without_empty(value) for key, value in fields.items()}
+    given = {key.replace("_", "-"): _tidy(value) for key, value in fields.items()}
     return {key: value for key, value in given.items() if value not in (None, [], ())}
 
 
-def _without_empty(value: Value | None) -> Value | None:
-    """A list without empty texts: `--tag ""` is no tag."""
-    return [item for item in value if item != ""] if isinstance(value, (list, tuple)) else value
+def _tidy(value: Value | None) -> Value | None:
+    """A list without empty texts (`--tag ""` is no tag) and without what is said twice."""
+    if not isinstance(value, (list, tuple)):
+        return value
+    return [item for at, item in enumerate(value) if item != "" and item not in value[:at]]

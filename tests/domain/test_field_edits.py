@@ -25,6 +25,7 @@ def test_lists_grow_and_shrink_by_item() -> None:
 
     text = apply_edit(text, FieldEdit("tags", "+=", "[c, d]"))
     text = apply_edit(text, FieldEdit("tags", "-=", "a"))
+    assert apply_edit(text, FieldEdit("anchors", "+=", "src/x.py")) == text
     text = apply_edit(text, FieldEdit("anchors", "-=", "src/x.py"))
 
     assert "tags: [b, c, d]" in text

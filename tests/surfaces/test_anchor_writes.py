@@ -146,8 +146,8 @@ def test_what_is_true_of_many_repositories_takes_no_anchor(code: CodeVault, scop
 
 
 def test_a_memory_has_at_most_eight_anchors_or_what_the_vault_says(code: CodeVault) -> None:
-    nine = [f"--anchor=src/pay.py#L{line}" for line in (1, 2, 5, 6)] * 3
-    assert "12 anchors, at most 8 are kept" in code.cli("new", "X", *nine, cwd=code.root, code=1).err
+    nine = [f"--anchor=src/{number}.py" for number in range(9)]
+    assert "9 anchors, at most 8 are kept" in code.cli("new", "X", *nine, cwd=code.root, code=1).err
 
     settings = code.root / "vault" / "remvault.toml"
     settings.write_text(settings.read_text() + "\n[anchors]\nmax-per-note = 1\n")
@@ -225,6 +225,17 @@ def test_adding_an_anchor_takes_its_digest_and_leaves_the_other_lines(code: Code
     added = r"  - at: src/pay\.py#refund\n    digest: t1:[0-9a-f]{32}\n    commit: \S+\n"
     assert before.split("anchors:")[1].split("---")[0] in re.sub(added, "", after)
     assert re.search(added, after)
+
+
+def test_an_anchor_that_is_there_is_not_added_again(code: CodeVault) -> None:
+    known = code.json("new", "Charges", *["--anchor", "src/pay.py#charge"] * 2)
+    before = anchors(note(code, known))
+
+    code.json("set", known["id"], "anchors+=src/pay.py#charge")
+    code.json("set", known["id"], "anchors+=[{at: src/pay.py#charge}]")
+
+    assert anchors(note(code, known)) == before
+    assert len(before) == 1
 
 
 def test_anchors_that_stay_keep_their_digests_even_where_the_code_is_gone(code: CodeVault) -> None:

@@ -16,7 +16,7 @@ def verb(
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Say that a memory is still true."""
+    """Say that a memory is still true; its anchors are taken anew from the code as it is now."""
     from remvault.surfaces import correcting
 
     run = of(ctx)
