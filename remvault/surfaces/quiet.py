@@ -17,9 +17,9 @@ from remvault.errors import UserError
 from remvault.index.manifest import disk_clock
 from remvault.index.rows import NoteRow
 from remvault.index.snapshot import Snapshot
-from remvault.store.checking import name_clashes
+from remvault.store.checking import folder_problems, name_clashes
 from remvault.store.edit_commits import Edit, commit_edits
-from remvault.store.ledger import Outcome
+from remvault.store.ledger import STAGED
 from remvault.store.note_paths import is_note_path
 from remvault.store.trees import DirectoryTree
 from remvault.surfaces.app import OpenVault
@@ -32,13 +32,14 @@ _BATCH = 20
 class Settled:
     """What was taken into history without being asked for."""
 
-    commits: tuple[tuple[str, str], ...] = ()  # path and commit
+    commits: tuple[tuple[str, str], ...] = ()  # path and commit; "" for what waited, and what is not to be told
     why_held: str | None = None  # one line: why not all of it
     wait_s: float | None = None  # until the next edit will have been quiet for long enough; None: there is none
 
     def answer(self) -> dict[str, object]:
         """The commits as JSON has them."""
-        return {"committed": [{"path": path, "commit": commit} for path, commit in self.commits], "held": self.why_held}
+        commits = [{"path": path or None, "commit": commit} for path, commit in self.commits]
+        return {"committed": commits, "held": self.why_held}
 
 
 def settle_quiet(vault: OpenVault, snapshot: Snapshot, passed_over: set[tuple[str, str]]) -> Settled:
@@ -52,7 +53,7 @@ def settle_quiet(vault: OpenVault, snapshot: Snapshot, passed_over: set[tuple[st
     if settings.is_off or settings.read_only_reason is not None or vault.state is None:
         return Settled()
     waiting = [outcome for outcome in vault.ledger.settle() if outcome.commit or outcome.pending]
-    held = next((outcome.pending for outcome in waiting if not outcome.committed and not _is_staged(outcome)), None)
+    held = next((one.pending for one in waiting if not one.committed and one.pending != STAGED), None)
     settled = tuple(("", outcome.commit) for outcome in waiting if outcome.commit)
     if held is not None or not settings.flag("watch.commit"):
         return Settled(settled, held)
@@ -61,12 +62,6 @@ def settle_quiet(vault: OpenVault, snapshot: Snapshot, passed_over: set[tuple[st
         return Settled(settled, f'[git] commit is "{mode}", so edits are yours to commit')
     done = _commit_quiet(vault, snapshot, passed_over)
     return Settled((*settled, *done.commits), done.why_held, done.wait_s)
-
-
-def _is_staged(outcome: Outcome) -> bool:
-    from remvault.store.ledger import STAGED
-
-    return outcome.pending == STAGED
 
 
 def _commit_quiet(vault: OpenVault, snapshot: Snapshot, passed_over: set[tuple[str, str]]) -> Settled:
@@ -115,7 +110,8 @@ def _fit(vault: OpenVault, rows: Sequence[NoteRow], everything: Iterable[NoteRow
             note = parse_note(row.path, tree.read(row.path))
         except UserError:
             continue
-        found = [*note_problems(note, is_embedded=vault.is_embedded), *(one for one in across if one.path == row.path)]
+        found = [*note_problems(note, is_embedded=vault.is_embedded), *folder_problems(row.path, row.owner, 1)]
+        found += [one for one in across if one.path == row.path]
         if note.blob == row.blob and not has_errors(with_severities(found, severities)):
             yield row
 

@@ -58,8 +58,18 @@ def watch_once(vault: OpenVault) -> Swept:
     snapshot = vault.snapshot()
     settled = settle_quiet(vault, snapshot, set())
     if settled.commits:
-        snapshot = replace(vault).snapshot()
+        vault = replace(vault)
+        snapshot = vault.snapshot()
+    settled = settled if vault.is_person else _as_told(vault, settled)
     return Swept(len(snapshot.rows), snapshot.generation, settled, tuple(snapshot.notices))
+
+
+def _as_told(vault: OpenVault, settled: Settled) -> Settled:
+    """What an agent or tool is told: it learns no path of a note that its context does not see."""
+    view = vault.view()
+    rows = ((view.snapshot.rows.get(path), commit) for path, commit in settled.commits)
+    commits = tuple((row.path if row is not None and view.sees(row) else "", commit) for row, commit in rows)
+    return replace(settled, commits=commits, why_held=None if settled.why_held is None else "not now")
 
 
 class Watching:

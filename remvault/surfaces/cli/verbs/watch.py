@@ -36,9 +36,7 @@ def verb(
         run.tell(swept.notices)
         if swept.settled.why_held is not None:
             run.screen.say(f"not committed: {swept.settled.why_held}")
-        lines = [
-            f"committed {one_line(path) or 'what waited'}  {commit[:10]}" for path, commit in swept.settled.commits
-        ]
+        lines = [f"committed {commit[:10]}  {one_line(path)}".rstrip() for path, commit in swept.settled.commits]
         run.screen.answer(swept.answer(), lambda: "\n".join([*lines, f"{text.count(swept.notes, 'note')} looked at"]))
         return
     watching = Watching(vault, run.screen.detail)
