@@ -53,7 +53,7 @@ def test_every_public_name_resolves_and_has_a_docstring() -> None:
 def test_every_verb_has_a_public_function() -> None:
     from remvault.surfaces.cli.program import VERBS
 
-    named = {"list": "list_memories", "set": "set_fields", "unset": "unset_fields"}
+    named = {"list": "list_memories", "set": "set_fields", "unset": "unset_fields", "watch": "watch_once"}
     # Verbs that are a person's at a terminal, or about the program itself.
     for_people = {"demo", "edit", "hooks", "context", "settings"}
     missing = [verb for verb in VERBS if verb not in for_people and named.get(verb, verb) not in remvault.__all__]

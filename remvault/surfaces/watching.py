@@ -77,11 +77,12 @@ class Watching:
 
     Args:
         vault: opened as for any verb.
-        say: told what the log is told, a line each.
+        say: told what the log is told, a line each; not where no person acts, since it names notes of all scopes.
     """
 
-    def __init__(self, vault: OpenVault, say: Callable[[str], None] = lambda message: None) -> None:
-        self._vault, self._say = vault, say
+    def __init__(self, vault: OpenVault, say: Callable[[str], None] | None = None) -> None:
+        self._vault = vault
+        self._say = say if say is not None and vault.is_person else lambda message: None
         self._round: WatchRound | None = None
         self._is_stopped = False
 
