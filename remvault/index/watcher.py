@@ -46,7 +46,7 @@ from remvault.store.trees import DirectoryTree, FileStat
 QUIET_S, QUIET_WHOLE_S, LONGEST_S = 0.35, 0.1, 2.0
 # Between two beats; two in a row that are not heard mean that we are deaf.
 TICK_S = 2.0
-_MISSED_TICKS = 1
+_MISSED_TICKS = 2
 # Looking may take this share of one core.
 _LOOKING_SHARE = 0.01
 _SHORTEST_LOOK_S = 2.0
@@ -127,6 +127,7 @@ class FolderWatcher:
         self._burst, self._is_woken = Burst(), False
         self._observer: BaseObserver | None = None
         self._identity: tuple[int, int] | None = None
+        self._is_heard = True  # whether any event came since the last tick
         self._beats_missed = self._times_deaf = 0
         self._seen: dict[str, FileStat] | None = None  # notes as last looked at; None: we need not look
         self._look_at = 0.0
@@ -162,7 +163,7 @@ class FolderWatcher:
                 why = _LIMITS.get(err.errno or 0, err.strerror or type(err).__name__)
         if old is not None:
             _stop(old)
-        self._identity, self._beats_missed = identity, 0
+        self._identity, self._is_heard, self._beats_missed = identity, True, 0
         remote = remote_file_system(self.root)
         self.detail = why or (f"{remote}: changes made elsewhere raise no events here" if remote else None)
         self._seen = None if self.detail is None else self._look()
@@ -194,7 +195,7 @@ class FolderWatcher:
             return self._burst.take(self._now())
 
     def tick(self) -> str | None:
-        """Call every `TICK_S`, after writing the pulse: look where we must, and name what keeps us from hearing."""
+        """Call every `TICK_S`, before writing the pulse: look where we must, and name what keeps us from hearing."""
         if self._seen is not None and self._now() >= self._look_at:
             before, self._seen = self._seen, self._look()
             if self._seen != before:
@@ -208,8 +209,9 @@ class FolderWatcher:
             return None
         if not self._observer.is_alive() or not all(emitter.is_alive() for emitter in self._observer.emitters):
             return "the folder, or one in it, was replaced"
-        self._beats_missed += 1
-        if self._beats_missed > _MISSED_TICKS:
+        self._beats_missed = 0 if self._is_heard else self._beats_missed + 1
+        self._is_heard = False
+        if self._beats_missed >= _MISSED_TICKS:
             self._times_deaf += 1
             return "events no longer arrive"
         return None
@@ -245,7 +247,7 @@ class FolderWatcher:
 
     def _hear_event(self, event: FileSystemEvent) -> None:
         paths = [os.fsdecode(path) for path in (event.src_path, event.dest_path) if path]
-        self._beats_missed = 0  # in a long queue the pulse may be far behind
+        self._is_heard = True  # whatever it is: in a long queue the pulse may be far behind
         if os.fspath(self._pulse) in paths:
             self._times_deaf = 0
             return

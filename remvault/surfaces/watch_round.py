@@ -111,8 +111,8 @@ class WatchRound:
         """What is done every two seconds; False when vault or state are no longer what they were."""
         if not self._post.is_held() or not is_there(self._vault):
             return False
-        self._post.beat()
         trouble = self._ears.tick()
+        self._post.beat()
         if self._settings_stats() != self._files:
             self._reopen("settings changed")
         if trouble is not None:

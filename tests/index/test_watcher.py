@@ -37,8 +37,9 @@ class Place:
         return target
 
     def beat(self) -> str | None:
+        trouble = self.watcher.tick()
         self.pulse.write_text("\n")
-        return self.watcher.tick()
+        return trouble
 
     def hears(self, act: Callable[[], object]) -> Heard:
         """What is heard of an act, all of it."""
@@ -265,9 +266,8 @@ def test_a_wait_ends_when_woken(armed: Place) -> None:
 
 def test_all_is_well_while_the_pulse_is_heard(armed: Place) -> None:
     for _ in range(5):
-        armed.pulse.write_text("\n")
-        until(lambda: armed.watcher._beats_missed == 0)
-        assert armed.watcher.tick() is None
+        assert armed.beat() is None
+        until(lambda: armed.watcher._is_heard)
     assert armed.watcher.mode == "events"
 
 
@@ -306,6 +306,7 @@ def test_r46_a_folder_that_is_replaced_below_a_repository_is_noticed(place: Plac
 def test_being_deaf_is_noticed_and_ends_in_looking(armed: Place) -> None:
     for _ in range(2):
         assert armed.watcher.mode == "events"
+        assert armed.watcher.tick() is None
         assert armed.watcher.tick() is None  # no pulse was written, so none can be heard
         assert armed.watcher.tick() == "events no longer arrive"
         armed.watcher.arm()
