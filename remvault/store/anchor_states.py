@@ -28,6 +28,7 @@ from remvault.store.outlines import RECIPES
 from remvault.store.state import State as StateFolders
 
 SHORT = 10  # hex digits of a commit in an anchor
+_MAKERS = ("outlines", "syntax", "entering", "kinds", "looks", "literals", "symbol_names", "languages", "code_source")
 _WHOLE = Place("file")
 _NEVER_NS = 1 << 62
 
@@ -228,7 +229,7 @@ def _flavour() -> str:
     stamps = [",".join(sorted(RECIPES))]
     found = importlib.util.find_spec("tree_sitter")
     site = Path(found.origin).parent.parent if found is not None and found.origin is not None else own
-    for path in (*(own / f"{name}.py" for name in ("outlines", "languages", "syntax", "code_source")), site):
+    for path in (*(own / f"{name}.py" for name in _MAKERS), site):
         with suppress(OSError):
             stamps.append(str(os.stat(path).st_mtime_ns))  # noqa: PTH116
     return " ".join(stamps)

@@ -6,6 +6,7 @@ Leaves alone: parsing (syntax), digests (tokens).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -16,7 +17,7 @@ from typing import Literal
 Naming = Literal["name", "declarator", "left", "member", "key", "receiver", "type"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Language:
     """What the grammar of one language calls things."""
 
@@ -34,7 +35,6 @@ class Language:
     values: frozenset[str] = frozenset()
     functions: frozenset[str] = frozenset()  # what has local variables
     strings: frozenset[str] = frozenset()  # literals whose quote style is only looks
-    redundant: Mapping[str, frozenset[str]] = field(default_factory=dict)  # parentheses of a node below these parents
     interpreters: tuple[str, ...] = ()  # of scripts without a suffix
     factory: str = "language"
     has_blocks: bool = False  # indentation is structure
@@ -73,14 +73,6 @@ _JS_VALUES = frozenset({"function_expression", "arrow_function", "generator_func
 _JS_BLOCKS = frozenset({
     "program", "statement_block", "class_body", "switch_case", "switch_default", "for_statement",
 })  # fmt: skip
-_JS_REDUNDANT = {
-    "parenthesized_expression": frozenset({
-        "expression_statement", "return_statement", "throw_statement", "variable_declarator", "assignment_expression",
-        "augmented_assignment_expression", "arguments", "pair", "arrow_function", "parenthesized_expression", "array",
-        "template_substitution", "yield_expression", "sequence_expression",
-    }),
-    "formal_parameters": frozenset({"arrow_function"}), "arguments": frozenset({"new_expression"}),
-}  # fmt: skip
 _TS_DEFINITIONS: dict[str, Naming] = {
     **_JS_DEFINITIONS,
     "abstract_class_declaration": "name",
@@ -116,7 +108,6 @@ def _typescript(name: str, factory: str, suffixes: tuple[str, ...]) -> Language:
         values=_JS_VALUES,
         functions=_JS_FUNCTIONS,
         strings=frozenset({"string"}),
-        redundant=_JS_REDUNDANT,
         has_line_ends=True,
         factory=factory,
     )
@@ -124,9 +115,7 @@ def _typescript(name: str, factory: str, suffixes: tuple[str, ...]) -> Language:
 
 LANGUAGES: tuple[Language, ...] = (
     Language(
-        "python",
-        "tree_sitter_python",
-        (".py", ".pyi"),
+        "python", "tree_sitter_python", (".py", ".pyi"),
         {
             "function_definition": "name",
             "class_definition": "name",
@@ -140,30 +129,12 @@ LANGUAGES: tuple[Language, ...] = (
         functions=frozenset({"function_definition", "lambda"}),
         variables=frozenset({"assignment", "type_alias_statement"}),
         strings=frozenset({"string"}),
-        redundant={
-            "parenthesized_expression": frozenset({
-                "if_statement", "elif_clause", "while_statement", "for_statement", "return_statement", "assignment",
-                "augmented_assignment", "assert_statement", "expression_statement", "argument_list", "pair",
-                "keyword_argument", "default_parameter", "typed_default_parameter", "parenthesized_expression", "list",
-                "if_clause", "for_in_clause", "with_item", "delete_statement", "raise_statement", "named_expression",
-                "lambda", "except_clause", "yield", "type", "list_splat", "dictionary_splat",
-            }),
-            "tuple": frozenset({
-                "return_statement", "assignment", "augmented_assignment", "expression_statement", "yield",
-                "for_statement", "delete_statement", "with_item",
-            }),
-            "with_clause": frozenset({"with_statement"}), "argument_list": frozenset({"class_definition"}),
-            "tuple_pattern": frozenset({"assignment", "for_statement", "for_in_clause"}),
-            "import_from_statement": frozenset({"module", "block"}),
-        },
         interpreters=("python", "python3"),
         has_blocks=True,
         has_docstrings=True,
     ),
     Language(
-        "javascript",
-        "tree_sitter_javascript",
-        (".js", ".jsx", ".mjs", ".cjs"),
+        "javascript", "tree_sitter_javascript", (".js", ".jsx", ".mjs", ".cjs"),
         _JS_DEFINITIONS,
         loose=frozenset({
             "function_declaration", "generator_function_declaration", "class_declaration", "method_definition",
@@ -176,16 +147,13 @@ LANGUAGES: tuple[Language, ...] = (
         values=_JS_VALUES,
         functions=_JS_FUNCTIONS,
         strings=frozenset({"string"}),
-        redundant=_JS_REDUNDANT,
         has_line_ends=True,
         interpreters=("node",),
     ),
     _typescript("typescript", "language_typescript", (".ts", ".mts", ".cts")),
     _typescript("tsx", "language_tsx", (".tsx",)),
     Language(
-        "go",
-        "tree_sitter_go",
-        (".go",),
+        "go", "tree_sitter_go", (".go",),
         {
             "function_declaration": "name",
             "method_declaration": "receiver",
@@ -197,7 +165,7 @@ LANGUAGES: tuple[Language, ...] = (
             "method_elem": "name",
         },
         loose=frozenset({"function_declaration", "method_declaration", "type_declaration"}),
-        bodies=frozenset({"source_file"}),
+        bodies=frozenset({"source_file", "import_spec_list"}),
         blocks=frozenset({
             "source_file", "block", "statement_list", "expression_case", "default_case", "type_case",
             "communication_case", "field_declaration_list", "interface_type", "import_spec_list", "const_declaration",
@@ -207,9 +175,7 @@ LANGUAGES: tuple[Language, ...] = (
         functions=frozenset({"function_declaration", "method_declaration", "func_literal"}),
     ),
     Language(
-        "rust",
-        "tree_sitter_rust",
-        (".rs",),
+        "rust", "tree_sitter_rust", (".rs",),
         {
             "function_item": "name",
             "function_signature_item": "name",
@@ -237,9 +203,7 @@ LANGUAGES: tuple[Language, ...] = (
         functions=frozenset({"function_item", "closure_expression"}),
     ),
     Language(
-        "java",
-        "tree_sitter_java",
-        (".java",),
+        "java", "tree_sitter_java", (".java",),
         {
             "class_declaration": "name",
             "interface_declaration": "name",
@@ -261,9 +225,7 @@ LANGUAGES: tuple[Language, ...] = (
         functions=frozenset({"method_declaration", "constructor_declaration", "lambda_expression"}),
     ),
     Language(
-        "c",
-        "tree_sitter_c",
-        (".c", ".h"),
+        "c", "tree_sitter_c", (".c", ".h"),
         _C_DEFINITIONS,
         loose=frozenset({"function_definition"}),
         bodies=frozenset({"translation_unit"}),
@@ -271,9 +233,7 @@ LANGUAGES: tuple[Language, ...] = (
         functions=frozenset({"function_definition"}),
     ),
     Language(
-        "cpp",
-        "tree_sitter_cpp",
-        (".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx", ".ipp"),
+        "cpp", "tree_sitter_cpp", (".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx", ".ipp"),
         {
             **_C_DEFINITIONS,
             "class_specifier": "name",
@@ -288,9 +248,7 @@ LANGUAGES: tuple[Language, ...] = (
         functions=frozenset({"function_definition", "lambda_expression"}),
     ),
     Language(
-        "csharp",
-        "tree_sitter_c_sharp",
-        (".cs",),
+        "csharp", "tree_sitter_c_sharp", (".cs",),
         {
             "class_declaration": "name",
             "struct_declaration": "name",
@@ -320,9 +278,7 @@ LANGUAGES: tuple[Language, ...] = (
         }),
     ),
     Language(
-        "ruby",
-        "tree_sitter_ruby",
-        (".rb", ".rake", ".gemspec"),
+        "ruby", "tree_sitter_ruby", (".rb", ".rake", ".gemspec"),
         {"method": "name", "singleton_method": "name", "class": "name", "module": "name", "assignment": "left"},
         loose=frozenset({"method", "singleton_method", "class", "module"}),
         bodies=frozenset({"program", "body_statement"}),
@@ -333,9 +289,7 @@ LANGUAGES: tuple[Language, ...] = (
         interpreters=("ruby",), has_raw_single=True,
     ),
     Language(
-        "php",
-        "tree_sitter_php",
-        (".php", ".phtml"),
+        "php", "tree_sitter_php", (".php", ".phtml"),
         {
             "function_definition": "name",
             "method_declaration": "name",
@@ -359,9 +313,7 @@ LANGUAGES: tuple[Language, ...] = (
         factory="language_php",
     ),
     Language(
-        "bash",
-        "tree_sitter_bash",
-        (".sh", ".bash"),
+        "bash", "tree_sitter_bash", (".sh", ".bash"),
         {"function_definition": "name", "variable_assignment": "name"},
         loose=frozenset({"function_definition"}),
         bodies=frozenset({"program"}),
@@ -374,6 +326,10 @@ LANGUAGES: tuple[Language, ...] = (
     ),
 )  # fmt: skip
 
+# What no header of C says at the start of a line.
+_CPP = re.compile(
+    rb"^[ \t]*(?:class\s+\w+[^;]*$|(?:inline )?namespace\b|template\s*<|(?:public|private|protected)\s*:)", re.M
+)
 _BY_SUFFIX = {suffix: language for language in LANGUAGES for suffix in language.suffixes}
 _BY_INTERPRETER = {name: language for language in LANGUAGES for name in language.interpreters}
 
@@ -382,12 +338,18 @@ def kindred(path: str) -> tuple[str, ...]:
     """The suffixes of files in which the same code has the same digest as in this one."""
     suffix = PurePosixPath(path).suffix
     language = _BY_SUFFIX.get(suffix.lower())
-    return (suffix,) if language is None else tuple(dict.fromkeys((suffix, *language.suffixes)))
+    if language is None:
+        return (suffix,)
+    # A header may be of either.
+    more = (_BY_SUFFIX[".c"].suffixes + _BY_SUFFIX[".cpp"].suffixes) if language.name in ("c", "cpp") else ()
+    return tuple(dict.fromkeys((suffix, *language.suffixes, *more)))
 
 
 def language_of(path: str, data: bytes) -> Language | None:
     """The language of a file by its suffix, or by its first line where it has none; None for one without a grammar."""
     suffix = PurePosixPath(path).suffix.lower()
+    if suffix == ".h" and _CPP.search(data):
+        return _BY_SUFFIX[".cpp"]
     if suffix:
         return _BY_SUFFIX.get(suffix)
     if not data.startswith(b"#!"):

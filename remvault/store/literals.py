@@ -11,15 +11,25 @@ import re
 TEXT = b'"'  # stands before text, in which white space counts
 _QUOTED = re.compile(rb"([A-Za-z]*)('''|\"\"\"|'|\")(.*)\2\Z", re.DOTALL)
 _ESCAPED = re.compile(rb"\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", re.DOTALL)
-_WORD = re.compile(rb"[A-Za-z_$][A-Za-z0-9_$]*")
-_COUNT = re.compile(rb"0|[1-9][0-9]*")
 _DECIMAL = re.compile(rb"([0-9_]*)\.([0-9_]*)(e[-+]?[0-9_]+)?([a-z]*)\Z")
+_NEEDLESS = re.compile(rb"\\([^\n\r\"'0-7\\bfnrt-vx\x80-\xff])|\\.", re.DOTALL)
+_BROKEN = re.compile(rb"[ \t]*\r?\n\s*")
 _READ_IN_DOUBLE = re.compile(rb"[\\$`#]")  # between double quotes these say something else than between single ones
+_TOKEN = re.compile(
+    rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*|\.?\d(?:[eEpP][-+]|[\w.])*|\"(?:\\.|[^\"\\])*\"?|'(?:\\.|[^'\\])*'?"
+    rb"|<<=|>>=|\.\.\.|->|\+\+|--|<<|>>|[-<>=!+*/%&|^]=|&&|\|\||##|\S",
+    re.DOTALL,
+)
 _MACRO_LOOKS = re.compile(rb"/\*.*?\*/|//[^\n]*|\\\r?\n", re.DOTALL)
 
 
-def whole(text: bytes, *, raw_single: bool) -> bytes:
-    """A literal without holes, as its `head` and what is in it: `'a'` and `"a"` are one, and so is `f"a"`."""
+def whole(text: bytes, *, raw_single: bool, is_loose: bool = False) -> bytes:
+    """A literal without holes, as its `head` and what is in it: `'a'` and `"a"` are one, and so is `f"a"`.
+
+    Args:
+        raw_single: what single quotes hold is taken as it is.
+        is_loose: a backslash that means nothing may go.
+    """
     match = _QUOTED.match(text)
     if match is None:
         return text
@@ -27,7 +37,7 @@ def whole(text: bytes, *, raw_single: bool) -> bytes:
     if b"r" not in start:
         if raw_single and quote == b"'" and _READ_IN_DOUBLE.search(inner.replace(b"\\'", b"")):
             return text
-        inner = unescaped(inner)
+        inner = unescaped(_NEEDLESS.sub(lambda match: match[1] or match[0], inner) if is_loose else inner)
     return start + (without_doubled(inner) if b"f" in match[1].lower() else inner)
 
 
@@ -53,14 +63,6 @@ def without_doubled(text: bytes) -> bytes:
     return text.replace(b"{{", b"{").replace(b"}}", b"}")
 
 
-def key(text: bytes, name: bytes) -> bytes:
-    """A quoted key of an object, as `name` and the word in it where it needs no quotes."""
-    start, inner = parted(text)
-    if start != head(b""):
-        return text
-    return name + inner if _WORD.fullmatch(inner) else inner if _COUNT.fullmatch(inner) else text
-
-
 def joined(before: bytes, text: bytes) -> bytes | None:
     """Two literals of C that stand side by side as the one that they are; None where a prefix keeps them apart."""
     quotes = {before[:1], before[-1:], text[:1], text[-1:]}
@@ -76,23 +78,40 @@ def number(text: bytes, *, one_kind: bool) -> bytes:
     match = _DECIMAL.match(text)
     if match is None:
         return text if text.startswith(b"0x") else text.replace(b"e+", b"e")
-    before, fraction, exponent, kind = match[1] or b"0", match[2].rstrip(b"0_"), match[3] or b"", match[4]
+    before, exponent, kind = match[1] or b"0", match[3] or b"", match[4]
+    fraction = match[2] if kind == b"m" else match[2].rstrip(b"0_")  # C#'s decimals count their zeros
     point = b"" if one_kind and not fraction else b"."
     return before + point + fraction + exponent.replace(b"+", b"") + kind
 
 
-def shown(text: bytes) -> bytes:
-    """Text between elements as a page shows it: a line break takes the white space around it along; b"" for nothing."""
-    lines = text.split(b"\n")
-    kept = [line.lstrip() if number else line for number, line in enumerate(lines)]
-    kept = [line.rstrip() if number < len(lines) - 1 else line for number, line in enumerate(kept)]
-    found = b" ".join(line for line in kept if line)
-    return TEXT + found if found else b""
+def shown(text: bytes) -> list[bytes]:
+    """The words of text between elements, b"" for each space; a line break takes the white space around it along."""
+    found: list[bytes] = []
+    for part in _BROKEN.split(text):
+        words = part.split()
+        if not words and part:
+            found.append(b"")
+            continue
+        if found and words:
+            found.append(b"")
+        if words and part[:1].isspace():
+            found.append(b"")
+        for word in words:
+            found += [word, b""]
+        if words and not part[-1:].isspace():
+            found.pop()
+    return found
+
+
+def pattern(text: bytes) -> bytes:
+    """A regular expression with its flags in order."""
+    before, slash, flags = text.rpartition(b"/")
+    return before + slash + bytes(sorted(flags))
 
 
 def macro(text: bytes) -> bytes:
-    """The body of a macro as the compiler reads it: no comments, and one line."""
-    return b" ".join(_MACRO_LOOKS.sub(b" ", text).split())
+    """The body of a macro as the compiler reads it: its tokens, no comments, and one line."""
+    return b" ".join(_TOKEN.findall(_MACRO_LOOKS.sub(b" ", text)))
 
 
 def _escape(match: re.Match[bytes]) -> bytes:

@@ -15,12 +15,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from remvault.store.kinds import NAME, STATEMENT_END
 from remvault.store.languages import language_of
-from remvault.store.syntax import NAME, STATEMENT_END, Tokens, tokens_of
+from remvault.store.syntax import Tokens, tokens_of
 
 RECIPES = frozenset({"t1", "w1", "c1"})
 MAX_PARSED_BYTES = 1024 * 1024
-_OWN_NAME, _LOOSE = b"\n@", b"\n|"
+_OWN_NAME, _LOOSE = b"\0@", b"\0|"
 _MAX_STEPS = 400_000  # lines added to runs in the search for one that moved: about a second
 _SEPARATOR = b"\0"
 _BOM = b"\xef\xbb\xbf"
@@ -177,18 +178,19 @@ def _by_line(path: str, data: bytes) -> tuple[str, list[list[bytes]]] | None:
         for number, line in enumerate(data.split(b"\n")):
             rows[number] = line.split()
         return "w1", rows
-    last = 1
-    tokens = tokens_of(language, data.removeprefix(_BOM))
-    for text, (first, _) in zip(tokens.texts, tokens.lines, strict=True):
-        last = first or last
-        rows[min(last, count) - 1].append(text)
+    code = data.removeprefix(_BOM)
+    tokens, row, behind = tokens_of(language, code), 0, code.find(b"\n")
+    for text, start in zip(tokens.texts, tokens.starts, strict=True):
+        while 0 <= behind < start:
+            row, behind = row + 1, code.find(b"\n", behind + 1)
+        rows[row].append(text)
     return "t1", rows
 
 
 def _joined(row: Sequence[bytes]) -> tuple[bytes, bytes, bytes]:
     """A line's tokens as digests take them: what is implied in front with its separators, the rest, implied behind."""
     core = _trimmed(row)
-    start = next((at for at, token in enumerate(row) if not token.startswith(b"\n")), len(row))
+    start = next((at for at, token in enumerate(row) if not token.startswith(b"\0")), len(row))
     before = b"".join(token + _SEPARATOR for token in row[:start])
     behind = b"".join(_SEPARATOR + token for token in row[start + len(core) :])
     return before, _SEPARATOR.join(core), behind
@@ -197,9 +199,9 @@ def _joined(row: Sequence[bytes]) -> tuple[bytes, bytes, bytes]:
 def _trimmed(held: Sequence[bytes]) -> Sequence[bytes]:
     """Without what is only implied by the lines around."""
     start, end = 0, len(held)
-    while start < end and held[start].startswith(b"\n"):
+    while start < end and held[start].startswith(b"\0"):
         start += 1
-    while end > start and held[end - 1].startswith(b"\n"):
+    while end > start and held[end - 1].startswith(b"\0"):
         end -= 1
     return held[start:end]
 
