@@ -1,7 +1,7 @@
 """The figures: `python -m tests.bench`. Prints each beside its bar; exits with 1 when a bar is missed.
 
 Options: `--notes N` (10,000), `--large N` (100,000; 0 leaves it out), `--quick` (fewer runs).
-A part with a report of its own: `python -m tests.bench anchors`.
+Parts with a report of their own: `python -m tests.bench anchors`, `watch`, `scenarios`, `kills`.
 """
 
 from __future__ import annotations
@@ -12,12 +12,19 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.bench import index_bench, kills_bench, process_bench, providers_bench
+from tests.bench import index_bench, kills_bench, process_bench, providers_bench, scenarios_bench, watch_bench
 from tests.bench.anchors import report as anchors
 from tests.bench.figures import Figure
 from tests.bench.frontmatter_bench import measure as measure_edits
 from tests.bench.vault_generator import generate
 from tests.vaults import git
+
+PARTS = {
+    "anchors": anchors.main,
+    "watch": watch_bench.main,
+    "scenarios": scenarios_bench.main,
+    "kills": kills_bench.main,
+}
 
 
 def figures(base: Path, *, notes: int, large: int, runs: int) -> Iterator[Figure]:
@@ -44,10 +51,8 @@ def figures(base: Path, *, notes: int, large: int, runs: int) -> Iterator[Figure
 
 def main() -> int:
     """Print the report."""
-    if sys.argv[1:2] == ["anchors"]:
-        return anchors.main(sys.argv[2:])
-    if sys.argv[1:2] == ["kills"]:
-        return kills_bench.main(sys.argv[2:])
+    if sys.argv[1:2] and sys.argv[1] in PARTS:
+        return PARTS[sys.argv[1]](sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--notes", type=int, default=10_000)
     parser.add_argument("--large", type=int, default=100_000)

@@ -148,6 +148,7 @@ class Killing:
         texts = {path.relative_to(self.vault).as_posix(): path.read_text() for path in self._notes()}
         blocks = {path: yaml.safe_load(text.split("---\n")[1]) for path, text in texts.items()}
         older = {one for block in blocks.values() for one in block.get("supersedes", ())}
+        older |= {block["id"] for block in blocks.values() if block["freshness"] == "superseded"}
         return {path for path, text in texts.items() if word in text.casefold() and blocks[path]["id"] not in older}
 
     def _edit(self) -> None:
