@@ -258,15 +258,15 @@ class MemoryTree:
 
 def _scan_folder(root: str, prefix: str, flags: int, files: dict[str, FileStat], skipped: list[Problem]) -> list[str]:
     """Sort one folder's entries, opened with `flags`; returns the prefixes of its folders."""
-    folder = f"{root}/{prefix}"
+    # A slash at the end would have the system follow the very link that is to be refused.
+    folder = f"{root}/{prefix[:-1]}" if prefix else root
     if os.scandir not in os.supports_fd:
-        if flags & _NO_LINK and os.path.islink(folder.rstrip("/")):  # noqa: PTH114 (a text already)
+        if flags & _NO_LINK and os.path.islink(folder):  # noqa: PTH114 (a text already)
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         with os.scandir(folder) as listing:
             return _sort_entries(list(listing), prefix, files, skipped)
     # By descriptor each stat resolves one name instead of a whole path, and a folder swapped for a link is refused.
-    # A slash at the end would have the system follow the very link.
-    handle = os.open(folder if prefix else root, flags)
+    handle = os.open(folder, flags)
     try:
         with os.scandir(handle) as listing:
             return _sort_entries(list(listing), prefix, files, skipped)

@@ -162,3 +162,11 @@ def test_memory_and_folder_agree_on_what_a_note_is(tmp_path: Path) -> None:
     for tree in (folder, memory):
         with pytest.raises(NoteMissing):
             tree.read("none.md")
+
+
+def test_a_folder_of_its_own_that_is_a_link_is_not_listed(tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/e.md").write_text("secret")
+    (tmp_path / "vault/linked").symlink_to(tmp_path / "elsewhere")
+    assert DirectoryTree(tmp_path / "vault").scan_folders(["linked"]).files == {}
