@@ -63,6 +63,7 @@ _KINDS: list[type[FileSystemEvent]] = [
     FileMovedEvent,
 ]
 _STOP_S = 5.0
+_FEW = 20  # notes whose paths are kept; beyond, it is quicker to look everywhere
 _LIMITS = {
     errno.ENOSPC: "the system's limit of watches is reached (fs.inotify.max_user_watches)",
     errno.EMFILE: "the system's limit of watching programs is reached (fs.inotify.max_user_instances)",
@@ -73,12 +74,16 @@ _LIMITS = {
 class Heard:
     """What came together until it was quiet for a moment."""
 
+    notes: frozenset[str] | None = frozenset()  # paths relative to the vault; None: many, or nobody knows which
     folders: bool = False  # a folder was made, moved or removed: there may be places we do not hear yet
     settings: bool = False  # the vault's settings file was touched
     lost: bool = False  # events were lost, or so it seems
 
     def __or__(self, other: Heard) -> Heard:
-        return Heard(self.folders or other.folders, self.settings or other.settings, self.lost or other.lost)
+        notes = None if self.notes is None or other.notes is None else self.notes | other.notes
+        if notes is not None and len(notes) > _FEW:
+            notes = None
+        return Heard(notes, self.folders or other.folders, self.settings or other.settings, self.lost or other.lost)
 
 
 class Burst:
@@ -123,6 +128,7 @@ class FolderWatcher:
         self.root = root
         self.detail: str | None = None  # why we look, in one line; None when all is heard
         self._settings, self._pulse, self._now = os.fspath(root / settings), pulse, now
+        self._prefix = os.path.join(root, "")  # noqa: PTH118 (with a slash at the end)
         self._condition = threading.Condition()
         self._burst, self._is_woken = Burst(), False
         self._observer: BaseObserver | None = None
@@ -199,7 +205,7 @@ class FolderWatcher:
         if self._seen is not None and self._now() >= self._look_at:
             before, self._seen = self._seen, self._look()
             if self._seen != before:
-                self._hear(Heard())
+                self._hear(Heard(None))
         try:
             if _identity(self.root) != self._identity:
                 return "the folder was replaced"
@@ -256,10 +262,14 @@ class FolderWatcher:
         is_settings = self._settings in paths
         if is_folder or is_settings or any(map(is_note_name, names)):
             is_whole = isinstance(event, FileMovedEvent) and is_note_name(names[-1])
-            self._hear(Heard(folders=is_folder, settings=is_settings), is_whole=is_whole)
+            notes = frozenset(path for path in map(self._relative, paths) if is_note_name(path.rpartition("/")[2]))
+            self._hear(Heard(notes, folders=is_folder, settings=is_settings), is_whole=is_whole)
 
     def _hear_loss(self) -> None:
-        self._hear(Heard(folders=True, lost=True))
+        self._hear(Heard(None, folders=True, lost=True))
+
+    def _relative(self, path: str) -> str:
+        return path.removeprefix(self._prefix).replace(os.sep, "/")
 
     def _hear(self, heard: Heard, *, is_whole: bool = False) -> None:
         with self._condition:

@@ -28,7 +28,7 @@ from remvault.surfaces.surroundings import Surroundings as Surroundings
 
 if TYPE_CHECKING:
     from remvault.index.analysis import Analyzer
-    from remvault.index.changes import NoteSource
+    from remvault.index.changes import NoteSource, Scannable
     from remvault.index.rows import NoteRow
     from remvault.index.snapshot import Snapshot
     from remvault.retrieval.view import View
@@ -169,15 +169,19 @@ class OpenVault:
 
         return Analyzer(self.settings.text("search.language") or "english")
 
-    def snapshot(self, *, rebuild: bool = False) -> Snapshot:
-        """Bring the index in line with the files and return what it now holds; `rebuild` throws it away first."""
+    def snapshot(self, *, rebuild: bool = False, files: Scannable | None = None) -> Snapshot:
+        """Bring the index in line with the files and return what it now holds; `rebuild` throws it away first.
+
+        `files` is listed and read in place of the folder; what it lists must be true of it.
+        """
         from remvault.index.reconcile import reconcile
         from remvault.store.left_locks import free_left_locks
 
         if self.work_tree is not None and self.state is not None and self.settings.read_only_reason is None:
             free_left_locks(self.work_tree, self.state)
         language = self.settings.text("search.language") or "english"
-        return reconcile(self.notes, self.state, language=language, progress=self.progress, rebuild=rebuild)
+        notes = self.notes if files is None else replace(self.notes, tree=files)
+        return reconcile(notes, self.state, language=language, progress=self.progress, rebuild=rebuild)
 
     @property
     def notes(self) -> NoteSource:

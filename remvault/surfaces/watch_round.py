@@ -15,6 +15,7 @@ from pathlib import Path
 
 from remvault.errors import GitError, RemvaultError
 from remvault.index.reconcile import is_being_written
+from remvault.index.remembered import RememberedFolder
 from remvault.index.snapshot import Snapshot
 from remvault.index.watcher import TICK_S, FolderWatcher, Heard
 from remvault.store.layout import VAULT_FILE, is_vault
@@ -56,7 +57,8 @@ class WatchRound:
         self._state = vault.state
         self._post = WatchPost(vault.state.caches, vault.surroundings.now)
         self._ears = FolderWatcher(vault.root, settings=VAULT_FILE, pulse=self._post.pulse)
-        self._files, self._generation = self._settings_stats(), -1
+        self._settings_seen, self._generation = self._settings_stats(), -1
+        self._folder = RememberedFolder(vault.root)
         self._head: str | None = None  # when the index was last brought up to date
         self._passed_over: set[tuple[str, str]] = set()
         self._said: dict[str, str | None] = {}  # subject: what was said of it last
@@ -79,7 +81,7 @@ class WatchRound:
             self._post.beat()
             self._log(f"watching {self._vault.root}, process {os.getpid()}")
             self._arm()
-            self._update("start")
+            self._update("start", None)
             while not self._is_stopped() and self._step():
                 pass
             self._log("stopped" if self._is_stopped() else "gone, waiting for it to come back")
@@ -102,9 +104,9 @@ class WatchRound:
         if heard is not None:
             self._answer(heard)
         elif time.monotonic() >= self._again_at:
-            self._update("again")
+            self._update("again", None)
         elif time.monotonic() >= self._settle_at:
-            self._update("edits are quiet")
+            self._update("edits are quiet", frozenset())
         return True
 
     def _tick(self) -> bool:
@@ -113,19 +115,19 @@ class WatchRound:
             return False
         trouble = self._ears.tick()
         self._post.beat()
-        if self._settings_stats() != self._files:
+        if self._settings_stats() != self._settings_seen:
             self._reopen("settings changed")
         if trouble is not None:
             self._log(trouble)
             self._arm()
-            self._update(trouble)
+            self._update(trouble, None)
         elif time.monotonic() >= self._sweep_at:
             self._reopen(None)
             if self._ears.may_hear_again:
                 self._arm()
-            self._update("sweep")
+            self._update("sweep", frozenset())
         elif self._head_now() != self._head:
-            self._update("HEAD moved")
+            self._update("HEAD moved", frozenset())
         return True
 
     def _answer(self, heard: Heard) -> None:
@@ -135,7 +137,7 @@ class WatchRound:
             self._arm()
         if heard.settings:
             self._reopen("settings changed")
-        self._update("files changed")
+        self._update("files changed", None if heard.folders else heard.notes)
 
     def _arm(self) -> None:
         self._ears.arm()
@@ -143,10 +145,13 @@ class WatchRound:
         self._say_once("mode", f"by {mode}" + (f": {detail}" if detail else ""))
         self._post.tell(pid=os.getpid(), since=self._since, mode=mode, detail=detail)
 
-    def _update(self, why: str) -> None:
-        """Reconcile and settle; what fails is tried again a little later."""
+    def _update(self, why: str, notes: frozenset[str] | None) -> None:
+        """Reconcile and settle; what fails is tried again a little later.
+
+        Args:
+            notes: all that changed since the last time, so far as we know; None: look everywhere, with every core.
+        """
         started, self._again_at = time.monotonic(), math.inf
-        self._sweep_at = started + max(_SHORTEST_SWEEP_S, self._vault.settings.count("watch.poll-seconds"))
         if not is_there(self._vault):
             return  # the next tick says so
         try:
@@ -155,7 +160,7 @@ class WatchRound:
                 return
             self._vault = replace(self._vault)  # whatever it remembers is from the last time
             self._head = self._head_now()
-            snapshot = self._vault.snapshot()
+            snapshot = self._look(notes)
             self._tell(snapshot, why, time.monotonic() - started)
             if snapshot.is_stale:
                 self._again_at = time.monotonic() + _AGAIN_S
@@ -171,6 +176,15 @@ class WatchRound:
         else:
             self._say_once("failure", None)
 
+    def _look(self, notes: frozenset[str] | None) -> Snapshot:
+        if notes is None or time.monotonic() >= self._sweep_at:
+            self._folder.forget()
+            self._sweep_at = time.monotonic() + max(_SHORTEST_SWEEP_S, self._vault.settings.count("watch.poll-seconds"))
+        if notes is None:
+            return self._vault.snapshot()
+        self._folder.touch(notes)
+        return self._vault.snapshot(files=self._folder)
+
     def _settle(self, snapshot: Snapshot) -> None:
         """Commit what may be committed, and let the index know."""
         settled = settle_quiet(self._vault, snapshot, self._passed_over)
@@ -184,7 +198,7 @@ class WatchRound:
         if settled.commits:
             self._vault = replace(self._vault)
             self._head = self._head_now()
-            self._tell(self._vault.snapshot(), "committed", 0.0)
+            self._tell(self._look(frozenset()), "committed", 0.0)
 
     def _tell(self, snapshot: Snapshot, why: str, seconds: float) -> None:
         for notice in snapshot.notices:
@@ -195,7 +209,7 @@ class WatchRound:
 
     def _reopen(self, why: str | None) -> None:
         """Read settings again, the vault's, the user's and git's; bad ones leave the earlier ones in force."""
-        self._files = self._settings_stats()
+        self._settings_seen = self._settings_stats()
         try:
             self._vault = replace(reopened(self._vault), progress=self._check_stop)
         except (RemvaultError, OSError) as err:

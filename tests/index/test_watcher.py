@@ -108,9 +108,17 @@ def test_a_file_that_is_whole_is_not_waited_for_unless_another_is_in_parts() -> 
 
 def test_what_was_heard_adds_up() -> None:
     burst = Burst()
-    burst.add(Heard(folders=True), 1.0)
-    burst.add(Heard(settings=True), 1.0)
-    assert burst.take(9.0) == Heard(folders=True, settings=True)
+    burst.add(Heard(frozenset({"a.md"}), folders=True), 1.0)
+    burst.add(Heard(frozenset({"b.md"}), settings=True), 1.0)
+    assert burst.take(9.0) == Heard(frozenset({"a.md", "b.md"}), folders=True, settings=True)
+
+
+def test_the_paths_of_many_notes_are_not_kept() -> None:
+    heard = Heard()
+    for number in range(100):
+        heard |= Heard(frozenset({f"{number}.md"}))
+    assert heard.notes is None
+    assert (heard | Heard(frozenset({"a.md"}))).notes is None
 
 
 # Which folders
@@ -206,8 +214,12 @@ def test_every_way_to_change_a_note_is_heard(armed: Place, tmp_path: Path) -> No
         lambda: os.utime(note, (1, 1)),
         lambda: note.unlink(),
     ]
-    for act in ways:
-        assert armed.hears(act) == Heard()
+    paths = [
+        *({"global/a.md"}, {"global/a.md"}, {"global/linked.md"}, {"global/a.md", "global/b.md"}, {"global/b.md"}),
+        *({"global/a.md"}, {"global/a.md"}, {"global/a.md"}),
+    ]
+    for act, path in zip(ways, paths, strict=True):
+        assert armed.hears(act) == Heard(frozenset(path))
 
 
 def test_reading_is_not_heard_and_neither_is_what_is_no_note(armed: Place) -> None:
@@ -223,12 +235,12 @@ def test_reading_is_not_heard_and_neither_is_what_is_no_note(armed: Place) -> No
 def test_folders_are_heard_with_what_is_in_them(armed: Place, tmp_path: Path) -> None:
     assert armed.hears(lambda: (armed.root / "team/x/y").mkdir(parents=True)).folders
     armed.watcher.arm()
-    assert armed.hears(lambda: armed.write("team/x/y/n.md")) == Heard()
+    assert armed.hears(lambda: armed.write("team/x/y/n.md")) == Heard(frozenset({"team/x/y/n.md"}))
     assert armed.hears(lambda: (armed.root / "team").rename(tmp_path / "team")).folders
     armed.watcher.arm()
     assert armed.hears(lambda: (tmp_path / "team").rename(armed.root / "team")).folders
     armed.watcher.arm()
-    assert armed.hears(lambda: armed.write("team/x/y/m.md")) == Heard()
+    assert armed.hears(lambda: armed.write("team/x/y/m.md")) == Heard(frozenset({"team/x/y/m.md"}))
     assert armed.hears(lambda: shutil.rmtree(armed.root / "team")).folders
 
 
