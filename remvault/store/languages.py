@@ -318,7 +318,7 @@ LANGUAGES: tuple[Language, ...] = (
         loose=frozenset({"function_definition"}),
         bodies=frozenset({"program"}),
         blocks=frozenset({"program", "compound_statement", "do_group", "subshell", "if_statement", "elif_clause",
-                          "else_clause", "case_item"}),
+                          "else_clause", "case_item", "variable_assignments"}),
         functions=frozenset({"function_definition"}),
         variables=frozenset({"variable_assignment"}),
         strings=frozenset({"string", "raw_string"}),
@@ -327,9 +327,7 @@ LANGUAGES: tuple[Language, ...] = (
 )  # fmt: skip
 
 # What no header of C says at the start of a line.
-_CPP = re.compile(
-    rb"^[ \t]*(?:class\s+\w+[^;]*$|(?:inline )?namespace\b|template\s*<|(?:public|private|protected)\s*:)", re.M
-)
+_CPP = re.compile(rb"^[ \t]*(?:class\s+\w|(?:inline )?namespace\b|template\s*<|(?:public|private|protected)\s*:)", re.M)
 _BY_SUFFIX = {suffix: language for language in LANGUAGES for suffix in language.suffixes}
 _BY_INTERPRETER = {name: language for language in LANGUAGES for name in language.interpreters}
 

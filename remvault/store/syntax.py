@@ -119,6 +119,7 @@ class _Walk:
         self._beside: list[bytes] = []  # for each run of literals that is open, the head of the last
         self._text_at = -1  # behind which token a piece of text may go on
         self._head = b""  # of the last literal with holes
+        self._has_tabs = False  # tabs at the start of the lines of a heredoc say nothing
         self._entering = Entering(self._looks, kinds)
         self._questions = self._entering.questions | {
             "literal": self._literal,
@@ -163,7 +164,7 @@ class _Walk:
             at = node.end_byte
             while True:
                 if act != SKIP and kind.is_named and not kind.is_prefix:
-                    if above.is_block:
+                    if above.is_block and texts and texts[-1] is not STATEMENT_END:
                         texts.append(STATEMENT_END)
                         starts.append(at)
                     if self._before is not None and self._before[0] == len(above_all):
@@ -283,7 +284,9 @@ class _Walk:
         if above.is_literal:
             self._piece(text, kind, start)
         elif kind.is_number:
-            self._add(literals.number(text, one_kind=kind.name == "number"), start)
+            sign = text[:1] if text[:1] in (b"+", b"-") else b""  # (T)-1 has it in the number, (T) -1 before it
+            self._add(sign, start)
+            self._add(literals.number(text.removeprefix(sign), one_kind=kind.name == "number"), start)
         elif kind.is_name:
             self._add(NAME + text, start)
         elif kind.name == "preproc_arg":
@@ -302,6 +305,8 @@ class _Walk:
     def _text(self, text: bytes, start: int) -> None:
         """Add what may be a part of the text before."""
         texts = self.tokens.texts
+        if self._has_tabs:
+            text = literals.without_tabs(text)
         if self._text_at == len(texts):
             texts[-1] += text.replace(b"\r\n", b"\n")
         else:
@@ -324,6 +329,7 @@ class _Walk:
     def _mark(self, text: bytes, start: int) -> None:
         """A mark of Bash, which takes the white space before it along."""
         mark = text.lstrip()
+        self._has_tabs = mark == b"<<-"
         if mark != text and len(self._above) > 1 and self._above[-2].is_literal:
             self._text(text[: -len(mark)], start)
         self._add(mark, start)
@@ -372,9 +378,11 @@ class _Walk:
             head, inner = literals.parted(text) if kind.is_quoted else (literals.TEXT, text[1:-1])
             if self._goes_on(head, inner, start):
                 return DONE
+        if kind.name == "heredoc_body" and self._has_tabs:
+            text = literals.without_tabs(text)
         if kind.name == "regex":
             text = literals.pattern(text)
-        if kind.name == "string_literal" and text[:1] == literals.TEXT:
+        if kind.name == "string_literal" and text[:1] == text[-1:] == literals.TEXT:
             text = text[:-1]
         self._add(text, start)
         self._text_at = len(self.tokens.texts)

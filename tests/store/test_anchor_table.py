@@ -76,3 +76,14 @@ def test_there_are_samples_of_every_language_that_has_a_grammar() -> None:
     read = {outline(sample.path, b"").language for sample in SAMPLES.values()}
 
     assert read == {language.name for language in LANGUAGES}
+
+
+@pytest.mark.parametrize(
+    ("text", "symbol"),
+    [
+        ("namespace v {\nclass Store {\n  int size();\n};\n}\n", "Store.size"),
+        ("struct store {\n  int size;\n};\n", "store"),
+    ],
+)
+def test_a_header_is_read_as_the_language_that_it_is_written_in(text: str, symbol: str) -> None:
+    assert outline("store.h", text.encode()).named(symbol)
