@@ -25,7 +25,8 @@ OWNERS = {
     "platformdirs": {"surfaces/"},
     "filelock": {"store/state.py", "index/reconcile.py"},  # the write lock, and the index's own
     "watchdog": {"index/watcher.py"},
-    "tree_sitter": {"store/syntax.py", "store/symbol_names.py", "store/entering.py"},  # two for the type of a node only
+    # The others name the type of a node only.
+    "tree_sitter": {"store/syntax.py", "store/symbol_names.py", "store/entering.py", "store/scopes.py"},
 }
 # Only surfaces look at the process: below, the environment, the folder and the time are arguments.
 # A worker process of the index is told its share on standard input and answers on standard output.

@@ -28,7 +28,18 @@ from remvault.store.outlines import RECIPES
 from remvault.store.state import State as StateFolders
 
 SHORT = 10  # hex digits of a commit in an anchor
-_MAKERS = ("outlines", "syntax", "entering", "kinds", "looks", "literals", "symbol_names", "languages", "code_source")
+_MAKERS = (
+    "outlines",
+    "syntax",
+    "entering",
+    "kinds",
+    "looks",
+    "literals",
+    "symbol_names",
+    "languages",
+    "code_source",
+    "scopes",
+)
 _WHOLE = Place("file")
 _NEVER_NS = 1 << 62
 

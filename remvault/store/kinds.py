@@ -20,7 +20,7 @@ NAME = b"\1"  # stands before tokens that are names, so that a name is not taken
 # Acts, those of leaves first.
 SKIP, WORD, CLOSER, SEMICOLON, MARK, IDENTIFIER, NODE = range(7)
 
-_NAMES = frozenset({"name", "constant", "word", "variable_name"})
+_NAMES = frozenset({"name", "constant", "word", "variable_name", "extglob_pattern"})
 _NUMBERS = frozenset({
     "integer", "float", "number", "number_literal", "int_literal", "float_literal", "integer_literal", "real_literal",
     "decimal_integer_literal", "hex_integer_literal", "decimal_floating_point_literal",
@@ -85,7 +85,7 @@ def _anonymous(language: Language, name: str) -> Kind:
     act = CLOSER if name in _CLOSERS else WORD
     if name == ";" and language.blocks:
         act = SEMICOLON
-    elif name.startswith("$") and language.name == "bash":
+    elif name.startswith(("$", "<<")) and language.name == "bash":
         act = MARK
     return Kind(name, act, token=name.encode())
 

@@ -13,6 +13,7 @@ _QUOTED = re.compile(rb"([A-Za-z]*)('''|\"\"\"|'|\")(.*)\2\Z", re.DOTALL)
 _ESCAPED = re.compile(rb"\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", re.DOTALL)
 _DECIMAL = re.compile(rb"([0-9_]*)\.([0-9_]*)(e[-+]?[0-9_]+)?([a-z]*)\Z")
 _NEEDLESS = re.compile(rb"\\([^\n\r\"'0-7\\bfnrt-vx\x80-\xff])|\\.", re.DOTALL)
+_TABS = re.compile(rb"(?<=\n)\t+")
 _BROKEN = re.compile(rb"[ \t]*\r?\n\s*")
 _READ_IN_DOUBLE = re.compile(rb"[\\$`#]")  # between double quotes these say something else than between single ones
 _TOKEN = re.compile(
@@ -101,6 +102,11 @@ def shown(text: bytes) -> list[bytes]:
         if words and not part[-1:].isspace():
             found.pop()
     return found
+
+
+def without_tabs(text: bytes) -> bytes:
+    """The text of a heredoc without the tabs at the starts of its lines."""
+    return _TABS.sub(b"", text)
 
 
 def pattern(text: bytes) -> bytes:

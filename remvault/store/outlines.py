@@ -17,7 +17,8 @@ from functools import lru_cache
 
 from remvault.store.kinds import NAME, STATEMENT_END
 from remvault.store.languages import language_of
-from remvault.store.syntax import Tokens, tokens_of
+from remvault.store.scopes import Tokens
+from remvault.store.syntax import tokens_of
 
 RECIPES = frozenset({"t1", "w1", "c1"})
 MAX_PARSED_BYTES = 1024 * 1024

@@ -1,7 +1,7 @@
 """From the bytes of a code file to its tokens and definitions. Nothing else runs tree-sitter.
 
 Owns: parsing, walking the tree once, which tokens stand for it.
-Leaves alone: which names mean what in a language (languages, symbol_names), what is only looks (looks, literals),
+Leaves alone: what is defined (scopes), what is only looks (looks, literals),
 digests and looking names up (outlines).
 
 Looks are: comments and docstrings, white space and line ends, trailing commas, optional semicolons, the quotes of plain
@@ -13,7 +13,6 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -34,7 +33,7 @@ from remvault.store.kinds import (
 )
 from remvault.store.languages import Language
 from remvault.store.looks import looks_of
-from remvault.store.symbol_names import MAX_NESTED, found_names, names_of
+from remvault.store.scopes import Scopes, Tokens
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser, TreeCursor
@@ -47,43 +46,7 @@ _KEYED = frozenset({
     "public_field_definition",
 })  # fmt: skip
 _MAX_KINDS = 1 << 16  # a node that is an error has the last number
-_MAX_PREFIX = 1000  # characters of a dotted name; what is inside of longer ones has no name
-_MAX_FRAMES = 200
 _ERROR = Kind("ERROR", NODE, is_named=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A definition's place among the tokens."""
-
-    name: str  # dotted
-    tokens: tuple[int, int]  # half open
-    lines: tuple[int, int]  # 1-based, inclusive
-    has_body: bool = True  # False: a declaration of what is defined elsewhere
-
-
-@dataclass(slots=True)
-class Tokens:
-    """The tokens of a file in order, looks left out."""
-
-    texts: list[bytes] = field(default_factory=list)
-    starts: list[int] = field(default_factory=list)  # the byte where each begins; for what is implied, one close by
-    spans: list[Span] = field(default_factory=list)
-    # Definitions whose order among each other means nothing: first token to the one behind the last.
-    loose: dict[int, int] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class _Frame:
-    """A node that is being walked and defines, holds or belongs to what is defined."""
-
-    kind: str
-    start: int  # its first token, what belongs to it before it included
-    line: int
-    names: tuple[str, ...]  # what it defines
-    prefix: str  # of the names inside
-    in_function: bool
-    is_loose: bool
 
 
 def tokens_of(language: Language, data: bytes) -> Tokens:
@@ -112,10 +75,9 @@ class _Walk:
 
     def __init__(self, language: Language, kinds: list[Kind], data: bytes) -> None:
         self._language, self._looks, self._kinds, self._data = language, looks_of(language.name), kinds, data
+        self.tokens = Tokens()
+        self._scopes = Scopes(language, self._looks, self.tokens)
         self._above: list[Kind] = []  # from the root to the node that holds the one looked at
-        self._frames = [_Frame("", 0, 1, (), "", False, False)]
-        self._nested = 0
-        self._before: tuple[int, int, int] | None = None  # depth, token and line of attributes of what comes next
         self._beside: list[bytes] = []  # for each run of literals that is open, the head of the last
         self._text_at = -1  # behind which token a piece of text may go on
         self._head = b""  # of the last literal with holes
@@ -126,12 +88,11 @@ class _Walk:
             "side by side": self._side_by_side,
             "text in braces": self._text_in_braces,
         }
-        self.tokens = Tokens()
 
     def run(self, root: Node) -> None:
         """Walk everything below `root`."""
         kinds, data, above_all = self._kinds, self._data, self._above
-        texts, starts = self.tokens.texts, self.tokens.starts
+        texts, starts, scopes = self.tokens.texts, self.tokens.starts, self._scopes
         cursor = root.walk()
         above_all.append(kinds[root.kind_id])
         if not cursor.goto_first_child():
@@ -167,8 +128,8 @@ class _Walk:
                     if above.is_block and texts and texts[-1] is not STATEMENT_END:
                         texts.append(STATEMENT_END)
                         starts.append(at)
-                    if self._before is not None and self._before[0] == len(above_all):
-                        self._before = None
+                    if scopes.before is not None and scopes.before[0] == len(above_all):
+                        scopes.before = None
                 if cursor.goto_next_sibling():
                     break
                 kind = above_all.pop()
@@ -206,36 +167,8 @@ class _Walk:
         """What a node is walked as; `SKIPPED` for one that says nothing, `DONE` for one whose tokens are added."""
         entered = self._questions[kind.check](node, kind, above) if kind.check else kind
         if kind.has_frame and entered.act == NODE:
-            self._open(node, kind, above)
+            self._scopes.open(node, kind, above, len(self._above))
         return entered
-
-    def _open(self, node: Node, kind: Kind, above: Kind) -> None:
-        language, parent, name = self._language, self._frames[-1], kind.name
-        start, line, depth = len(self.tokens.texts), node.start_point[0] + 1, len(self._above)
-        in_function = parent.in_function or parent.kind in language.functions
-        if kind.is_prefix:
-            if self._before is None or self._before[0] != depth:
-                self._before = depth, start, line
-        elif self._before is not None and self._before[0] == depth:
-            _, start, line = self._before
-            self._before = None
-        prefix, is_loose = parent.prefix, False
-        names: tuple[str, ...] = ()
-        if self._nested < MAX_NESTED and len(prefix) < _MAX_PREFIX:
-            names = names_of(language, node, name, prefix, in_function=in_function)
-            can_be = name in language.loose or name in self._looks.imports
-            is_loose = can_be and above.name in language.bodies and not in_function and len(self._frames) < _MAX_FRAMES
-        if names:
-            if above.name in language.wrappers:
-                start, line = parent.start, parent.line
-            self._nested += 1
-            # A variable holds functions only where functions are values.
-            if name not in language.variables or language.values:
-                prefix = f"{names[0]}."
-        elif name in language.containers:
-            found = found_names(node, language.containers[name])
-            prefix = "".join(f"{prefix}{name}." for name in found[:1]) or prefix
-        self._frames.append(_Frame(name, start, line, names, prefix, in_function, is_loose))
 
     def _leave(self, node: Node, kind: Kind, at: int) -> int:
         """Close a node; return the byte behind it, or behind its last leaf."""
@@ -251,22 +184,10 @@ class _Walk:
             texts.append(token)
             starts.append(at)
         if kind.has_frame:
-            self._close(node)
-        if kind.check == "side by side":
+            self._scopes.close(node)
+        elif kind.check == "side by side":
             self._beside.pop()
         return at
-
-    def _close(self, node: Node) -> None:
-        closed, end = self._frames.pop(), len(self.tokens.texts)
-        if closed.names:
-            self._nested -= 1
-            row, column = node.end_point
-            last = max(closed.line, row + (1 if column else 0))
-            has_body = closed.kind not in ("declaration", "function_signature", "function_signature_item")
-            for name in closed.names:
-                self.tokens.spans.append(Span(name, (closed.start, end), (closed.line, last), has_body))
-        if closed.is_loose and end > closed.start:
-            self.tokens.loose[closed.start] = end
 
     def _add(self, text: bytes, start: int) -> None:
         if text:
@@ -305,7 +226,7 @@ class _Walk:
     def _text(self, text: bytes, start: int) -> None:
         """Add what may be a part of the text before."""
         texts = self.tokens.texts
-        if self._has_tabs:
+        if self._has_tabs and self._above[-1].name == "heredoc_body":
             text = literals.without_tabs(text)
         if self._text_at == len(texts):
             texts[-1] += text.replace(b"\r\n", b"\n")
@@ -329,7 +250,8 @@ class _Walk:
     def _mark(self, text: bytes, start: int) -> None:
         """A mark of Bash, which takes the white space before it along."""
         mark = text.lstrip()
-        self._has_tabs = mark == b"<<-"
+        if mark[:2] == b"<<":
+            self._has_tabs = mark == b"<<-"
         if mark != text and len(self._above) > 1 and self._above[-2].is_literal:
             self._text(text[: -len(mark)], start)
         self._add(mark, start)
@@ -380,9 +302,9 @@ class _Walk:
                 return DONE
         if kind.name == "heredoc_body" and self._has_tabs:
             text = literals.without_tabs(text)
-        if kind.name == "regex":
+        elif kind.name == "regex":
             text = literals.pattern(text)
-        if kind.name == "string_literal" and text[:1] == text[-1:] == literals.TEXT:
+        elif kind.name == "string_literal" and text[:1] == text[-1:] == literals.TEXT:
             text = text[:-1]
         self._add(text, start)
         self._text_at = len(self.tokens.texts)
