@@ -35,6 +35,12 @@ class RememberedFolder:
         # Whether a folder without notes is one of the vault's at all, only a look from the top can tell.
         self._touched = folders if folders <= self._files.keys() else None
 
+    def size_of(self, path: str) -> int | None:
+        """How long a note was when it was last listed; None when it was not. May be asked on any thread."""
+        files = self._files  # another's scan may replace it
+        found = None if files is None else files.get(path.rpartition("/")[0], {}).get(path)
+        return None if found is None else found.size
+
     def scan(self) -> Scan:
         """Every note with its stat, and what was skipped."""
         if self._files is None or self._touched is None:

@@ -41,9 +41,10 @@ from remvault.index.watch_plan import remote_file_system, watch_counts, watch_pl
 from remvault.store.note_paths import is_note_name
 from remvault.store.trees import DirectoryTree, FileStat
 
-# A save in two parts is one change when the second part follows within this; a file renamed to a note's name is whole.
-# A burst that does not end is cut.
-QUIET_S, QUIET_WHOLE_S, LONGEST_S = 0.35, 0.1, 2.0
+# A save in two parts is one change when the second part follows within this. What was renamed to its name, or has its
+# old length but for a tenth, is hardly a first part. A burst that does not end is cut.
+QUIET_S, QUIET_WHOLE_S, LONGEST_S = 0.35, 0.12, 2.0
+_WHOLE_SHARE = 0.9
 # Between two beats; two in a row that are not heard mean that we are deaf.
 TICK_S = 2.0
 _MISSED_TICKS = 2
@@ -91,19 +92,19 @@ class Burst:
 
     def __init__(self) -> None:
         self.heard: Heard | None = None
-        self._first = self._quiet_at = 0.0
+        self._first = 0.0
+        self._quiet_at: dict[str, float] = {}  # path: when it will have been quiet
 
-    def add(self, heard: Heard, now: float, *, is_whole: bool = False) -> bool:
-        """Take one event in; whether it is the first of a burst. `is_whole`: no second part of it can follow."""
-        is_first = self.heard is None
-        self.heard = heard if self.heard is None else self.heard | heard
-        self._first, self._quiet_at = (now, now) if is_first else (self._first, self._quiet_at)
-        self._quiet_at = max(self._quiet_at, now + (QUIET_WHOLE_S if is_whole else QUIET_S))
-        return is_first
+    def add(self, heard: Heard, now: float, *, path: str = "", is_whole: bool = False) -> None:
+        """Take one event in. `is_whole`: what is at the path now is hardly the first part of a save."""
+        if self.heard is None:
+            self.heard, self._first, self._quiet_at = heard, now, {}
+        self.heard |= heard
+        self._quiet_at[path] = now + (QUIET_WHOLE_S if is_whole else QUIET_S)
 
     def due_at(self) -> float | None:
         """When it is over, as things stand; None when there is nothing."""
-        return None if self.heard is None else min(self._quiet_at, self._first + LONGEST_S)
+        return None if self.heard is None else min(max(self._quiet_at.values()), self._first + LONGEST_S)
 
     def take(self, now: float) -> Heard | None:
         """What was heard, once, if it is over."""
@@ -121,16 +122,27 @@ class FolderWatcher:
         root: the vault's folder, links resolved.
         settings: the name of the settings file at its top.
         pulse: a file that the caller writes at every tick, so that we notice when we no longer hear.
+        size_of: how long a note was when last read, None when that is not known; asked on another thread.
         now: seconds on a clock that only goes forward.
     """
 
-    def __init__(self, root: Path, *, settings: str, pulse: Path, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        root: Path,
+        *,
+        settings: str,
+        pulse: Path,
+        size_of: Callable[[str], int | None] = lambda path: None,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.root = root
         self.detail: str | None = None  # why we look, in one line; None when all is heard
         self._settings, self._pulse, self._now = os.fspath(root / settings), pulse, now
+        self._size_of = size_of
         self._prefix = os.path.join(root, "")  # noqa: PTH118 (with a slash at the end)
         self._condition = threading.Condition()
         self._burst, self._is_woken = Burst(), False
+        self._waits_until = 0.0
         self._observer: BaseObserver | None = None
         self._identity: tuple[int, int] | None = None
         self._is_heard = True  # whether any event came since the last tick
@@ -193,7 +205,8 @@ class FolderWatcher:
         with self._condition:
             while not self._is_woken:
                 due = self._burst.due_at()
-                left = (until if due is None else min(due, until)) - self._now()
+                self._waits_until = until if due is None else min(due, until)
+                left = self._waits_until - self._now()
                 if left <= 0:
                     break
                 self._condition.wait(left)
@@ -261,9 +274,9 @@ class FolderWatcher:
         is_folder = ".git" in names or (event.is_directory and not all(name.startswith(".") for name in names))
         is_settings = self._settings in paths
         if is_folder or is_settings or any(map(is_note_name, names)):
-            is_whole = isinstance(event, FileMovedEvent) and is_note_name(names[-1])
             notes = frozenset(path for path in map(self._relative, paths) if is_note_name(path.rpartition("/")[2]))
-            self._hear(Heard(notes, folders=is_folder, settings=is_settings), is_whole=is_whole)
+            heard = Heard(notes, folders=is_folder, settings=is_settings)
+            self._hear(heard, path=paths[-1], is_whole=self._is_whole(event, paths[-1]))
 
     def _hear_loss(self) -> None:
         self._hear(Heard(None, folders=True, lost=True))
@@ -271,10 +284,21 @@ class FolderWatcher:
     def _relative(self, path: str) -> str:
         return path.removeprefix(self._prefix).replace(os.sep, "/")
 
-    def _hear(self, heard: Heard, *, is_whole: bool = False) -> None:
+    def _is_whole(self, event: FileSystemEvent, path: str) -> bool:
+        """Whether a note is hardly the first part of a save: renamed to its name, or about as long as it was."""
+        if isinstance(event, FileMovedEvent):
+            return is_note_name(path.rpartition(os.sep)[2])
+        known = self._size_of(self._relative(path))
+        try:
+            return known is not None and os.lstat(path).st_size >= known * _WHOLE_SHARE
+        except OSError:
+            return False
+
+    def _hear(self, heard: Heard, *, path: str = "", is_whole: bool = False) -> None:
         with self._condition:
-            # The first of a burst ends the wait; the others only move its end. One that ends earlier cannot be.
-            if self._burst.add(heard, self._now(), is_whole=is_whole):
+            self._burst.add(heard, self._now(), path=path, is_whole=is_whole)
+            due = self._burst.due_at()
+            if due is not None and due < self._waits_until:
                 self._condition.notify_all()
 
 

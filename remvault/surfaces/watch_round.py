@@ -56,9 +56,11 @@ class WatchRound:
         self._since = vault.surroundings.now()
         self._state = vault.state
         self._post = WatchPost(vault.state.caches, vault.surroundings.now)
-        self._ears = FolderWatcher(vault.root, settings=VAULT_FILE, pulse=self._post.pulse)
-        self._settings_seen, self._generation = self._settings_stats(), -1
         self._folder = RememberedFolder(vault.root)
+        self._ears = FolderWatcher(
+            vault.root, settings=VAULT_FILE, pulse=self._post.pulse, size_of=self._folder.size_of
+        )
+        self._settings_seen, self._generation = self._settings_stats(), -1
         self._head: str | None = None  # when the index was last brought up to date
         self._passed_over: set[tuple[str, str]] = set()
         self._said: dict[str, str | None] = {}  # subject: what was said of it last
@@ -181,7 +183,9 @@ class WatchRound:
             self._folder.forget()
             self._sweep_at = time.monotonic() + max(_SHORTEST_SWEEP_S, self._vault.settings.count("watch.poll-seconds"))
         if notes is None:
-            return self._vault.snapshot()
+            snapshot = self._vault.snapshot()
+            self._folder.scan()  # for the next time; what changes from here on is heard
+            return snapshot
         self._folder.touch(notes)
         return self._vault.snapshot(files=self._folder)
 

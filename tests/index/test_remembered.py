@@ -51,6 +51,16 @@ def test_what_was_touched_is_listed_again_and_the_rest_is_remembered(root: Path)
     assert same(folder, root)
 
 
+def test_sizes_are_those_last_listed(root: Path) -> None:
+    folder = RememberedFolder(root)
+    assert folder.size_of("global/a.md") is None
+    folder.scan()
+    (root / "global/a.md").write_text("x")
+    assert (folder.size_of("global/a.md"), folder.size_of("top.md"), folder.size_of("none.md")) == (11, 6, None)
+    folder.forget()
+    assert folder.size_of("global/a.md") is None
+
+
 def test_a_second_look_is_one_at_everything(root: Path) -> None:
     folder = RememberedFolder(root)
     folder.scan()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -79,9 +80,9 @@ def until(holds: Callable[[], object]) -> None:
 
 def test_a_save_in_two_parts_is_one_burst() -> None:
     burst = Burst()
-    assert burst.add(Heard(), 10.0)
+    burst.add(Heard(), 10.0)
     assert burst.take(10.3) is None
-    assert not burst.add(Heard(), 10.3)
+    burst.add(Heard(), 10.3)
 
     assert burst.take(10.3 + QUIET_S - 0.01) is None
     assert burst.take(10.3 + QUIET_S) == Heard()
@@ -98,11 +99,12 @@ def test_a_burst_that_does_not_end_is_cut() -> None:
 
 def test_a_file_that_is_whole_is_not_waited_for_unless_another_is_in_parts() -> None:
     burst = Burst()
-    burst.add(Heard(), 10.0, is_whole=True)
-    assert burst.due_at() == pytest.approx(10.0 + QUIET_WHOLE_S)
+    burst.add(Heard(), 10.0, path="a.md")
+    burst.add(Heard(), 10.01, path="a.md", is_whole=True)
+    assert burst.due_at() == pytest.approx(10.01 + QUIET_WHOLE_S)
 
-    burst.add(Heard(), 10.05)
-    burst.add(Heard(), 10.06, is_whole=True)
+    burst.add(Heard(), 10.05, path="b.md")
+    burst.add(Heard(), 10.06, path="a.md", is_whole=True)
     assert burst.due_at() == pytest.approx(10.05 + QUIET_S)
 
 
@@ -220,6 +222,37 @@ def test_every_way_to_change_a_note_is_heard(armed: Place, tmp_path: Path) -> No
     ]
     for act, path in zip(ways, paths, strict=True):
         assert armed.hears(act) == Heard(frozenset(path))
+
+
+@pytest.mark.parametrize(("size", "is_quick"), [(100, True), (95, True), (50, False), (0, False)])
+def test_a_note_that_is_as_long_as_it_was_is_not_waited_for_long(place: Place, size: int, is_quick: bool) -> None:
+    place.watcher = FolderWatcher(
+        place.root, settings="remvault.toml", pulse=place.pulse, size_of={"global/a.md": 100}.get
+    )
+    place.watcher.arm()
+    part = place.root / "global/.a.part"
+    part.write_bytes(b"x" * size)
+    os.link(part, place.root / "global/b.md")  # as long, and nobody knows how long it was
+    assert place.watcher.wait(QUIET_S * 0.8) is None
+    assert place.watcher.wait(DEADLINE_S) is not None
+    os.truncate(place.note, size)
+
+    until(lambda: place.watcher._burst.heard is not None)
+    due = place.watcher._burst.due_at()
+
+    assert due is not None
+    assert (due - time.monotonic() < QUIET_WHOLE_S) == is_quick
+    assert place.watcher.wait(DEADLINE_S) is not None
+
+
+def test_a_wait_that_may_end_earlier_does(armed: Place) -> None:
+    armed.watcher._size_of = {"global/a.md": 5}.get
+    started = time.monotonic()
+    armed.note.write_text("")
+    until(lambda: armed.watcher._burst.heard is not None)
+    threading.Timer(0.05, lambda: armed.note.write_text("12345")).start()
+    assert armed.watcher.wait(DEADLINE_S) is not None
+    assert time.monotonic() - started < DEADLINE_S / 2
 
 
 def test_reading_is_not_heard_and_neither_is_what_is_no_note(armed: Place) -> None:
