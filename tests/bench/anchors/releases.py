@@ -34,6 +34,11 @@ PROJECTS = (
     Project("express", "JavaScript", "npm", ("4.16.4", "4.17.3", "4.18.3", "4.21.2", "5.1.0")),
     Project("axios", "JavaScript", "npm", ("0.21.4", "0.27.2", "1.2.6", "1.4.0", "1.7.9")),
     Project("commander", "JavaScript", "npm", ("5.1.0", "6.2.1", "7.2.0", "9.5.0", "12.1.0")),
+    # These four were first replayed when the rules of what is looks were done.
+    Project("jinja2", "Python", "wheel", ("2.11.3", "3.0.3", "3.1.2", "3.1.6")),
+    Project("werkzeug", "Python", "wheel", ("1.0.1", "2.0.3", "2.2.3", "2.3.8", "3.0.6")),
+    Project("semver", "JavaScript", "npm", ("6.3.0", "7.3.8", "7.5.4", "7.6.3")),
+    Project("fastify", "JavaScript", "npm", ("3.29.5", "4.10.2", "4.28.1", "5.0.0")),
     # Python's registry holds the Go source of this one: the bindings are built from it.
     Project("gojsonnet", "Go", "sdist", ("0.16.0", "0.17.0", "0.19.1", "0.20.0", "0.21.0")),
 )
@@ -44,11 +49,23 @@ class NotFetched(Exception):
 
 
 def fetch(project: Project, version: str, folder: Path) -> dict[str, str]:
-    """The source files of a release: text by path. `folder` keeps the archive.
+    """The source files of a release in the project's language: text by path. `folder` keeps the archive.
 
     Raises:
         NotFetched: with what the tool said.
     """
+    found = fetch_all(project, version, folder)
+    return {path: text for path, text in found.items() if path.endswith(project.suffix) and _is_written(path, text)}
+
+
+def fetch_all(project: Project, version: str, folder: Path) -> dict[str, str]:
+    """Every file of a release; raises NotFetched as `fetch` does."""
+    found = archive(project, version, folder)
+    return _zipped(found) if found.suffix == ".whl" else _tarred(found)
+
+
+def archive(project: Project, version: str, folder: Path) -> Path:
+    """The file of a release; raises NotFetched as `fetch` does."""
     place = folder / f"{project.name}-{version}"
     if not place.is_dir():
         place.mkdir(parents=True)
@@ -62,8 +79,7 @@ def fetch(project: Project, version: str, folder: Path) -> dict[str, str]:
     if len(archives) != 1:
         shutil.rmtree(place)
         raise NotFetched(f"{project.name} {version}: no archive")
-    found = _zipped(archives[0]) if archives[0].suffix == ".whl" else _tarred(archives[0])
-    return {path: text for path, text in found.items() if path.endswith(project.suffix) and _is_written(path, text)}
+    return archives[0]
 
 
 def acorn(folder: Path) -> Path:
@@ -72,14 +88,18 @@ def acorn(folder: Path) -> Path:
     Raises:
         NotFetched: no npm, or it does not reach a registry.
     """
-    place = folder / "acorn"
-    if not (place / "acorn.cjs").is_file():
+    return unpacked("acorn@8", folder / "acorn") / "dist" / "acorn.js"
+
+
+def unpacked(package: str, place: Path) -> Path:
+    """A package of npm in a folder of its own; raises NotFetched as `acorn` does."""
+    if not (place / "package").is_dir():
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
-        _run("npm", "pack", "--silent", "acorn@8", folder=place)
-        text = _tarred(next(place.glob("*.tgz")))["dist/acorn.js"]
-        (place / "acorn.cjs").write_text(text, encoding="utf-8")
-    return place / "acorn.cjs"
+        _run("npm", "pack", "--silent", package, folder=place)
+        with tarfile.open(next(place.glob("*.tgz"))) as opened:
+            opened.extractall(place, filter="data")
+    return place / "package"
 
 
 def _is_written(path: str, text: str) -> bool:

@@ -20,7 +20,7 @@ from remvault.domain.memory import Anchor
 from remvault.store.anchor_states import CodeAnchors
 from remvault.store.code import CodeRoot
 from remvault.store.state import open_state
-from tests.bench.anchors import releases, replay, scripted
+from tests.bench.anchors import formatters, releases, replay, scripted
 from tests.bench.anchors.replay import Look, Replay
 from tests.bench.anchors.samples import load_all
 from tests.bench.anchors.scripted import ALERTS, Bench, Verdict
@@ -45,6 +45,8 @@ def main(arguments: Sequence[str]) -> int:
         for way, title in enumerate(("confirmed after each release", "never confirmed") if done else ()):
             print(f"\nReplayed releases, {title}: our states beside what the oracle says\n")
             figures += _replayed([both[way] for both in done], title, every=asked.disagree)
+        if done:
+            figures += _formatted(asked.keep or base / "fetched", every=asked.disagree)
         figures += _cost(base / "cost")
     print()
     for figure in figures:
@@ -114,6 +116,19 @@ def _replays(base: Path, fetched: Path) -> Iterator[tuple[Replay, Replay]]:
         folder = base / "replayed" / project.name
         pairs = replay.replay_pairs(project, known, folder / "pairs")
         yield pairs, replay.replay(project, known, folder / "first")
+
+
+def _formatted(fetched: Path, *, every: bool) -> Iterator[Figure]:
+    print("\nFormatters over released sources: definitions whose digest changes\n")
+    count = changed = 0
+    for one in formatters.formatted(fetched):
+        print(f"{one.formatter:<14} {one.suffix:<6} {one.definitions:>7} definitions, {len(one.changed):>4} changed")
+        for name in one.changed if every else one.changed[:3]:
+            print(f"    CHANGED {name}")
+        count, changed = count + one.definitions, changed + len(one.changed)
+    if count:
+        said = f"{changed} of {count:,} digests: {changed / count:.2%}"
+        yield Figure("anchors: digests that a formatter changes", said, "under 0.5%", changed < 0.005 * count)
 
 
 def _replayed(done: Sequence[Replay], title: str, *, every: bool) -> Iterator[Figure]:
