@@ -50,7 +50,9 @@ test-whoosh3: $(BIN)/python  ## the index tests with whoosh3 in place of Whoosh 
 	.venv-whoosh3/bin/python -m pytest tests/index $(ARGS)
 
 soak: $(VENV)/.installed-test  ## many writers at once, with the numbers of the reports
-	REMVAULT_TEST_SOAK=1 $(BIN)/python -m pytest tests/surfaces/test_life_cycle.py tests/cases/test_concurrency_cases.py --durations=5 $(ARGS)
+	REMVAULT_TEST_SOAK=1 $(BIN)/python -m pytest tests/surfaces/test_life_cycle.py tests/cases/test_concurrency_cases.py \
+		tests/index/test_reconcile_machine.py tests/surfaces/test_killed.py tests/surfaces/test_scenes.py \
+		--durations=5 $(ARGS)
 
 verify-package: $(VENV)/.installed-test  ## build, install elsewhere, and try every verb from there
 	$(BIN)/python tests/verify_package.py $(ARGS)
