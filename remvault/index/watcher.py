@@ -274,9 +274,11 @@ class FolderWatcher:
         is_folder = ".git" in names or (event.is_directory and not all(name.startswith(".") for name in names))
         is_settings = self._settings in paths
         if is_folder or is_settings or any(map(is_note_name, names)):
-            notes = frozenset(path for path in map(self._relative, paths) if is_note_name(path.rpartition("/")[2]))
-            heard = Heard(notes, folders=is_folder, settings=is_settings)
-            self._hear(heard, path=paths[-1], is_whole=self._is_whole(event, paths[-1]))
+            notes = [path for path, name in zip(paths, names, strict=True) if is_note_name(name)]
+            heard = Heard(frozenset(map(self._relative, notes)), folders=is_folder, settings=is_settings)
+            # Of a note renamed to its backup its old name counts, where the new note will be.
+            path = notes[-1] if notes else paths[-1]
+            self._hear(heard, path=path, is_whole=self._is_whole(event, path))
 
     def _hear_loss(self) -> None:
         self._hear(Heard(None, folders=True, lost=True))
@@ -287,7 +289,7 @@ class FolderWatcher:
     def _is_whole(self, event: FileSystemEvent, path: str) -> bool:
         """Whether a note is hardly the first part of a save: renamed to its name, or about as long as it was."""
         if isinstance(event, FileMovedEvent):
-            return is_note_name(path.rpartition(os.sep)[2])
+            return path == os.fsdecode(event.dest_path)
         known = self._size_of(self._relative(path))
         try:
             return known is not None and os.lstat(path).st_size >= known * _WHOLE_SHARE

@@ -245,6 +245,18 @@ def test_a_note_that_is_as_long_as_it_was_is_not_waited_for_long(place: Place, s
     assert place.watcher.wait(DEADLINE_S) is not None
 
 
+def test_a_note_written_anew_beside_its_backup_is_not_waited_for_long(armed: Place) -> None:
+    armed.watcher._size_of = {"global/a.md": 5}.get
+    armed.note.rename(armed.note.with_name("a.md~"))
+    armed.note.write_text("12345")
+
+    until(lambda: armed.watcher._burst.heard is not None)
+    until(lambda: (armed.watcher._burst.due_at() or 0) - time.monotonic() < QUIET_WHOLE_S)
+
+    assert list(armed.watcher._burst._quiet_at) == [str(armed.note)]
+    assert armed.watcher.wait(DEADLINE_S) == Heard(frozenset({"global/a.md"}))
+
+
 def test_a_wait_that_may_end_earlier_does(armed: Place) -> None:
     armed.watcher._size_of = {"global/a.md": 5}.get
     started = time.monotonic()
