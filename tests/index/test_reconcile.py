@@ -105,6 +105,19 @@ def test_a_note_that_cannot_be_read_is_named_keeps_no_row_and_is_tried_again(vau
     assert vault.find("flaky") == ["b.md"]
 
 
+def test_notes_and_folders_without_permission_are_named_and_found_once_they_may_be_read(vault: IndexedVault) -> None:
+    note, other = vault.write("a.md", id="m-a", body="deploy\n"), vault.write("b/c.md", id="m-c", body="deploy\n")
+    for what, mode, skipped in ((note, 0o600, "a.md"), (other.parent, 0o700, "b")):
+        assert vault.find("deploy") == ["a.md", "b/c.md"]
+        what.chmod(0)
+        if os.access(what, os.R_OK):
+            pytest.skip("this user may read everything")
+        assert [one.path for one in vault.look().skipped] == [skipped]
+        assert len(vault.find("deploy")) == 1
+        what.chmod(mode)
+    assert vault.find("deploy") == ["a.md", "b/c.md"]
+
+
 def test_r18_links_and_special_files_are_skipped_with_a_reason(vault: IndexedVault, tmp_path: Path) -> None:
     outside = tmp_path / "outside.md"
     outside.write_text(note_text("Outside", body="leaked\n"))
