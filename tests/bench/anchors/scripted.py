@@ -196,6 +196,7 @@ class Bench:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.env = folder / "code", clean_environment(folder / "home")
+        self._committed: dict[str, str] | None = None  # what HEAD and the staged index hold, where that is known
         self.folder.mkdir(parents=True)
         git(self.folder, "init", "-q", env=self.env)
         git(self.folder, "config", "user.name", "Bench", env=self.env)
@@ -219,10 +220,13 @@ class Bench:
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text.encode())
-        if how != "saved":
-            git(self.folder, "add", "-A", env=self.env)
+        if how == "saved" or self._committed == files:
+            return
+        self._committed = None
+        git(self.folder, "add", "-A", env=self.env)
         if how == "committed":
             git(self.folder, "commit", "-q", "--allow-empty", "-m", "edit", env=self.env)
+            self._committed = dict(files)
 
     def verdict(self, edit: Edit) -> Verdict:
         """Anchor, edit, look."""
