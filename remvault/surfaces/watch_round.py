@@ -10,6 +10,7 @@ import math
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -80,15 +81,14 @@ class WatchRound:
         """
         self._post.take()
         try:
-            self._post.beat()
             self._log(f"watching {self._vault.root}, process {os.getpid()}")
             self._arm()
             self._update("start", None)
             while not self._is_stopped() and self._step():
                 pass
             self._log("stopped" if self._is_stopped() else "gone, waiting for it to come back")
-        except (FileNotFoundError, NotADirectoryError) as err:
-            self._log(f"gone ({err.filename}), waiting for it to come back")
+        except OSError as err:
+            self._log(f"gone ({err}), waiting for it to come back")
         finally:
             self._ears.close()
             self._post.leave()
@@ -116,7 +116,8 @@ class WatchRound:
         if not self._post.is_held() or not is_there(self._vault):
             return False
         trouble = self._ears.tick()
-        self._post.beat()
+        with suppress(OSError):  # a full disk passes; where nothing can be heard for long, looking takes over
+            self._post.beat()
         if self._settings_stats() != self._settings_seen:
             self._reopen("settings changed")
         if trouble is not None:
@@ -145,7 +146,8 @@ class WatchRound:
         self._ears.arm()
         mode, detail = self._ears.mode, self._ears.detail
         self._say_once("mode", f"by {mode}" + (f": {detail}" if detail else ""))
-        self._post.tell(pid=os.getpid(), since=self._since, mode=mode, detail=detail)
+        with suppress(OSError):
+            self._post.tell(pid=os.getpid(), since=self._since, mode=mode, detail=detail)
 
     def _update(self, why: str, notes: frozenset[str] | None) -> None:
         """Reconcile and settle; what fails is tried again a little later.

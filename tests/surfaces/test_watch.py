@@ -22,6 +22,7 @@ from remvault.index.manifest import Manifest
 from remvault.index.manifest import load as load_manifest
 from remvault.index.reconcile import flavour
 from remvault.index.rows import blob_of
+from remvault.store.watch_post import WatchPost
 from remvault.surfaces.app import OpenVault, open_vault
 from remvault.surfaces.watching import Watching
 from tests.surfaces.conftest import ROOT, Cli
@@ -359,6 +360,20 @@ def test_a_failure_is_said_once_and_tried_again(
     until(lambda: watched.known().get(note.relative_to(vault).as_posix()) == blob(note), watched)
 
     assert sum("Input/output error" in line for line in watched.said) == 1
+
+
+def test_a_disk_that_takes_no_pulse_ends_nothing(
+    watched: Watched, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def full(self: WatchPost) -> None:
+        asked.append(1)
+        raise OSError(28, "No space left on device", "pulse")
+
+    monkeypatch.setattr(WatchPost, "beat", full)
+    until(lambda: len(asked) > 1, watched)
+    watched.fence()
 
 
 def test_settings_are_read_again_and_bad_ones_leave_the_earlier(watched: Watched, vault: Path, cli: Cli) -> None:
