@@ -46,7 +46,9 @@ def check_staged(tree: WorkTree, environ: Mapping[str, str]) -> Iterator[tuple[s
         if not inside:
             continue
         settings = _settings(repository, staged, prefix, environ)
-        problems, notes = _check_notes(repository, prefix, inside, settings)
+        # What is staged and not changed is what HEAD holds.
+        held = {path: blob for path, (_, blob) in staged.items() if path not in inside}
+        problems, notes = _check_notes(repository, prefix, inside, held, settings)
         kept = _kept_here(repository, prefix, inside, settings, is_vault=True)
         found = [*(one for one in problems if one.code != "RV407"), *kept]
         yield prefix.rstrip("/"), Report(tuple(sorted(found, key=Problem.sort_key)), notes)
@@ -136,7 +138,7 @@ def _settings(
 
 
 def _check_notes(
-    repository: GitRepository, prefix: str, inside: Mapping[str, str], settings: Settings
+    repository: GitRepository, prefix: str, inside: Mapping[str, str], held: Mapping[str, str], settings: Settings
 ) -> tuple[list[Problem], int]:
     """What the rules find in the notes of one vault that the commit changes, and how many notes there are."""
     changed = {path.removeprefix(prefix) for path in inside if path.endswith(NOTE_SUFFIX)}
@@ -149,6 +151,7 @@ def _check_notes(
         severities=settings.rules,
         only=changed.__contains__,
         max_anchors=settings.count("anchors.max-per-note"),
+        head={path.removeprefix(prefix): blob for path, blob in held.items() if path.startswith(prefix)},
     )
     return list(checked.problems), len(checked.notes)
 

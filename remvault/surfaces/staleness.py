@@ -79,7 +79,7 @@ def stale(vault: OpenVault) -> Stale:
     confirmed them since. Each file of the code is looked at once, however many anchors point into it.
     """
     view = vault.view()
-    anchored = [row for row in view.snapshot.anchored_rows() if view.sees(row) and view.stage(row) == "active"]
+    anchored = [row for row in view.snapshot.anchored_rows() if view.accepts(row, {"active"}, only_valid=False)]
     view.look_at_code(anchored)
     found = [(row, reasons) for row in view.visible() if (reasons := _reasons(view, row))]
     records = view.snapshot.records([row.path for row, _ in found])

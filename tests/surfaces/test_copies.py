@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
+from remvault.store.work_tree import find_work_tree
+from remvault.surfaces.staged import check_staged
 from tests.surfaces.conftest import Cli
 from tests.vaults import git, note_text
 
@@ -115,9 +118,15 @@ def test_a_vault_of_the_past_has_the_copies_of_its_time(vault: Path, cli: Cli) -
     assert [one["path"] for one in found] == ["global/tabs.md"]
 
 
-def test_a_staged_copy_stops_the_commit(vault: Path, cli: Cli) -> None:
+@pytest.mark.parametrize("name", [CONFLICTED, "global/begun-from-it.md"])
+def test_a_staged_copy_stops_the_commit(vault: Path, cli: Cli, name: str) -> None:
     put(vault, "global/tabs.md", "Use tabulators")
     commit(vault)
-    put(vault, CONFLICTED, "Use tabulators")
+    put(vault, name, "Use tabulators")
     git(vault, "add", ".")
     assert "a copy of global/tabs.md" in cli("check", "--staged", cwd=vault, code=1).out
+    tree = find_work_tree(vault)
+    assert tree is not None
+    ((_, report),) = check_staged(tree, os.environ)
+    assert [(one.path, one.code) for one in report.problems] == [(name, "RV105")]
+    assert "a copy of global/tabs.md" in report.problems[0].message
