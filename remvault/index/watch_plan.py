@@ -44,8 +44,8 @@ class WatchPlan:
 def watch_plan(root: Path) -> WatchPlan:
     """Plan for the folders that a scan would enter.
 
-    `.git` and other dot-folders, what is set apart at the top, and other repositories are never watched; links are not
-    followed.
+    `.git` and other dot-folders, what is set apart at the top, and what is in other repositories are never watched;
+    links are not followed.
 
     Raises:
         OSError: the root cannot be listed, or there are more folders, or deeper ones, than should be watched.
@@ -59,15 +59,17 @@ def watch_plan(root: Path) -> WatchPlan:
             if at == 0:
                 raise
             entries = []  # gone meanwhile, or closed to us: the scan cannot enter it either
+        if at and os.path.lexists(f"{folders[at]}/.git"):
+            entries, is_whole[at] = [], False  # another repository: only whether it stays one
         for name in entries:
             path = f"{folders[at]}/{name}"
-            if name[0] == "." or (at == 0 and name in SET_APART) or os.path.lexists(f"{path}/.git"):
+            if name[0] == "." or (at == 0 and name in SET_APART):
                 is_whole[at] = False
-            else:
-                folders.append(path)
-                above.append(at)
-                depths.append(depths[at] + 1)
-                is_whole.append(True)
+                continue
+            folders.append(path)
+            above.append(at)
+            depths.append(depths[at] + 1)
+            is_whole.append(True)
         at += 1
         if len(folders) > MAX_FOLDERS:
             raise OSError(errno.E2BIG, f"there are over {MAX_FOLDERS:,} folders")

@@ -144,6 +144,7 @@ def test_git_and_what_is_set_apart_are_never_watched(place: Place) -> None:
 
 def test_another_repository_and_links_in_a_vault_are_left_alone(place: Place, tmp_path: Path) -> None:
     (place.root / "project/acme/nested/.git").mkdir(parents=True)
+    (place.root / "project/acme/nested/inside").mkdir()
     (place.root / "project/acme/deep").mkdir()
     (place.root / "project/other").mkdir()
     (tmp_path / "elsewhere/inside").mkdir(parents=True)
@@ -151,7 +152,9 @@ def test_another_repository_and_links_in_a_vault_are_left_alone(place: Place, tm
 
     plan = watch_plan(place.root)
 
-    assert plan.flat == tuple(f"{place.root}{path}" for path in ("", "/project", "/project/acme"))
+    assert plan.flat == tuple(
+        f"{place.root}{path}" for path in ("", "/project", "/project/acme", "/project/acme/nested")
+    )
     assert plan.deep == tuple(f"{place.root}{path}" for path in ("/global", "/project/other", "/project/acme/deep"))
 
 
@@ -301,6 +304,12 @@ def test_a_folder_moved_out_is_no_longer_heard(armed: Place, tmp_path: Path) -> 
 def test_a_repository_that_appears_in_the_vault_is_heard(armed: Place) -> None:
     assert armed.hears(lambda: (armed.root / "project/acme/.git").mkdir()).folders
     assert armed.hears(lambda: armed.write("global/.git", "gitdir: elsewhere\n")).folders
+
+
+def test_a_repository_in_the_vault_that_is_one_no_longer_is_heard(place: Place) -> None:
+    (place.root / "project/acme/.git").mkdir()
+    place.watcher.arm()
+    assert place.hears(lambda: (place.root / "project/acme/.git").rmdir()).folders
 
 
 def test_the_settings_file_is_heard_as_such(armed: Place) -> None:
