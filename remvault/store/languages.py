@@ -13,8 +13,8 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 # How a definition's name is found: the field `name`, inside C's declarators, the left side of an assignment, a member
-# that is assigned to, the receiver and name of a Go method, or the type that a Rust `impl` is for.
-Naming = Literal["name", "declarator", "left", "member", "key", "receiver", "type"]
+# that is assigned to, the receiver and name of a Go method, the type that a Rust `impl` is for, or `export default`.
+Naming = Literal["name", "declarator", "left", "member", "key", "receiver", "type", "default"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,6 +64,7 @@ _JS_DEFINITIONS: dict[str, Naming] = {
     "variable_declarator": "name",
     "assignment_expression": "member",
     "pair": "key",
+    "export_statement": "default",
 }
 _JS_FUNCTIONS = frozenset({
     "function_declaration", "generator_function_declaration", "function_expression", "generator_function",

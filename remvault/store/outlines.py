@@ -60,10 +60,10 @@ class Outline:
 def outline(path: str, data: bytes) -> Outline:
     """Read a file's definitions. Never fails: what no grammar reads has words, what is binary has nothing."""
     language = language_of(path, data)
-    if len(data) > MAX_PARSED_BYTES:
-        return Outline(language.name if language else None, (), _content_digest(data))
     if b"\0" in data:
         return Outline(None, (), None)
+    if len(data) > MAX_PARSED_BYTES:
+        return Outline(language.name if language else None, (), _content_digest(data))
     if language is None:
         return Outline(None, (), _digest("w1", data.split()))
     tokens = tokens_of(language, data.removeprefix(_BOM))

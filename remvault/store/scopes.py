@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from remvault.store.kinds import Kind
 from remvault.store.languages import Language
 from remvault.store.looks import Looks
-from remvault.store.symbol_names import MAX_NESTED, found_names, names_of
+from remvault.store.symbol_names import MAX_NESTED, found_names, inside, names_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -86,8 +86,9 @@ class Scopes:
                 start, line = parent.start, parent.line
             self._nested += 1
             # A variable holds functions only where functions are values.
-            if name not in language.variables or language.values:
-                prefix = f"{names[0]}."
+            has_inside = name not in language.variables or language.values
+            if has_inside and not (name == "type_definition" and _is_named(node)):
+                prefix = inside(names[0])
         elif name in language.containers:
             found = found_names(node, language.containers[name])
             prefix = "".join(f"{prefix}{name}." for name in found[:1]) or prefix
@@ -100,8 +101,14 @@ class Scopes:
             self._nested -= 1
             row, column = node.end_point
             last = max(closed.line, row + (1 if column else 0))
-            has_body = closed.kind not in ("declaration", "function_signature", "function_signature_item")
+            has_body = closed.kind != "declaration"
             for name in closed.names:
                 tokens.spans.append(Span(name, (closed.start, end), (closed.line, last), has_body))
         if closed.is_loose and end > closed.start:
             tokens.loose[closed.start] = end
+
+
+def _is_named(node: Node) -> bool:
+    """Whether the type in a `typedef` has a name of its own, which its fields are found by."""
+    inner = node.child_by_field_name("type")
+    return inner is not None and inner.child_by_field_name("name") is not None
