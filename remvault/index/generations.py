@@ -82,9 +82,12 @@ def write_changes(folder: Path, index: TextIndex, fresh: Manifest, seen: Seen, r
 
 
 def _process_count(reader: Reader, seen: Seen) -> int:
+    """Only what lies on disk as it is read can be read by others."""
     from remvault.index import building
+    from remvault.index.remembered import RememberedFolder
 
-    return building.process_count(len(seen.read)) if reader.source.tree is None else 1
+    is_on_disk = reader.source.tree is None or isinstance(reader.source.tree, RememberedFolder)
+    return building.process_count(len(seen.read)) if is_on_disk else 1
 
 
 def _again(

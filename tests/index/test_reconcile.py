@@ -16,6 +16,7 @@ from remvault.domain import frontmatter
 from remvault.domain.note import blob_id
 from remvault.index import building, changes
 from remvault.index.reconcile import NoteSource, reconcile
+from remvault.index.remembered import RememberedFolder
 from remvault.store import trees
 from remvault.store.state import State
 from tests.index.answers import answers
@@ -277,6 +278,20 @@ def test_a_change_read_in_several_processes_equals_a_fresh_build(
     monkeypatch.undo()
     vault.write("later.md", id="m-later", body="deploy later\n")
     assert answers(vault.look()) == answers(vault.look(in_memory=True))
+
+
+def test_a_watchers_great_change_is_read_in_several_processes_too(
+    vault: IndexedVault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        vault.write(f"n{number}.md", id=f"m-{number}", body="deploy\n")
+    monkeypatch.setattr(building, "PARALLEL_FROM", 2)
+    asked: list[int] = []
+    processes = building.process_count
+    monkeypatch.setattr(building, "process_count", lambda notes: asked.append(notes) or processes(notes))
+    snapshot = reconcile(NoteSource(vault.root, tree=RememberedFolder(vault.root)), vault.state)
+    assert asked == [4]
+    assert answers(snapshot) == answers(vault.look(in_memory=True))
 
 
 def test_numbers_that_run_out_begin_anew(vault: IndexedVault, monkeypatch: pytest.MonkeyPatch) -> None:
