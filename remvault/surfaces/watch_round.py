@@ -54,7 +54,7 @@ class WatchRound:
         assert vault.state is not None
         self._vault = replace(vault, progress=self._check_stop)
         self._say, self._is_stopped = say, is_stopped
-        self._since = vault.surroundings.now()
+        self._since, self._id = vault.surroundings.now(), vault.settings.text("vault.id")
         self._state = vault.state
         self._post = WatchPost(vault.state.caches, vault.surroundings.now)
         self._folder = RememberedFolder(vault.root)
@@ -113,7 +113,8 @@ class WatchRound:
 
     def _tick(self) -> bool:
         """What is done every two seconds; False when vault or state are no longer what they were."""
-        if not self._post.is_held() or not is_there(self._vault):
+        is_same = self._vault.settings.text("vault.id") == self._id  # it names the state folder
+        if not is_same or not self._post.is_held() or not is_there(self._vault):
             return False
         trouble = self._ears.tick()
         with suppress(OSError):  # a full disk passes; where nothing can be heard for long, looking takes over
@@ -155,7 +156,8 @@ class WatchRound:
         Args:
             notes: all that changed since the last time, so far as we know; None: look everywhere, with every core.
         """
-        started, self._again_at = time.monotonic(), math.inf
+        started = time.monotonic()
+        self._again_at = self._settle_at = math.inf
         if not is_there(self._vault):
             return  # the next tick says so
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -345,6 +346,29 @@ def test_it_waits_while_another_process_writes_the_index(watched: Watched, note:
         assert watched.updates == 0
 
     until(lambda: watched.known().get(note.relative_to(vault).as_posix()) == blob(note), watched)
+
+
+def test_it_waits_without_turning_in_circles(
+    watched: Watched, note: Path, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[float] = []
+    monkeypatch.setattr("remvault.surfaces.watch_round.is_being_written", lambda state: bool(asked.append(0)) or True)
+    assert watched.watching._round is not None
+    watched.watching._round._settle_at = 0.0  # an edit is quiet by now
+    watched.watching._round.wake()
+    started = time.monotonic()
+
+    until(lambda: len(asked) >= 3, watched)
+
+    assert time.monotonic() - started > 0.5
+
+
+def test_a_vault_with_another_id_has_another_state(watched: Watched, vault: Path) -> None:
+    file = vault / "remvault.toml"
+    file.write_text(re.sub(r'id = "[^"]*"', 'id = "v-another"', file.read_text()))
+    watched.hears("watching ", times=2)
+    watched.fence()
+    assert list(vault.glob(".git/remvault/v-another-*/watcher/log"))
 
 
 def test_a_failure_is_said_once_and_tried_again(
