@@ -19,6 +19,8 @@ _SEVERAL = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "left_ass
 _WITH_BODY = frozenset({"struct_specifier", "union_specifier", "enum_specifier", "class_specifier"})
 MAX_NESTED = 64  # deeper in each other than that, what is inside has no name of its own
 _MAX_NAME = 512  # bytes; what is longer is no name that anybody writes
+_COMMENT = re.compile(rb"/\*.*?\*/", re.DOTALL)
+_BETWEEN = re.compile(rb"/\*.*?\*/|\s+", re.DOTALL)
 _GENERIC = re.compile(rb"[<\[].*\Z", re.DOTALL)
 
 
@@ -68,7 +70,7 @@ def found_names(node: Node, naming: Naming) -> list[str]:
         named = [left] if left is not None and naming == "member" else _targets(left)
     else:
         field = naming if naming in ("key", "type") else "name"
-        named = node.children_by_field_name(field) or node.named_children[:1]
+        named = _children(node, field) or _plain(node.named_children)[:1]
         if naming == "type":
             named = [_plain_type(one) for one in named]
     found = [_dotted(one) for one in named if one is not None and one.type != ","]
@@ -80,8 +82,8 @@ def _targets(left: Node | None) -> list[Node | None]:
     if left is None:
         return []
     if left.type == "type":  # type Pair[T] = …
-        left = left.named_child(0) or left
-        left = (left.named_child(0) or left) if left.type == "generic_type" else left
+        left = (_plain(left.named_children) or [left])[0]
+        left = (_plain(left.named_children) or [left])[0] if left.type == "generic_type" else left
     several = left.named_children if left.type in _SEVERAL else [left]
     return [one for one in several if one.type in ("identifier", "constant")]
 
@@ -100,7 +102,16 @@ def _declarators(node: Node) -> list[Node]:
     inner = next((one for one in node.named_children if one.type == "variable_declaration"), None)
     if inner is not None:
         return [one for one in inner.named_children if one.type == "variable_declarator"]
-    return list(node.children_by_field_name("declarator"))
+    return _children(node, "declarator")
+
+
+def _children(node: Node, field: str) -> list[Node]:
+    """The children in a field; comments between them are said to be in it too."""
+    return _plain(node.children_by_field_name(field))
+
+
+def _plain(nodes: list[Node]) -> list[Node]:
+    return [node for node in nodes if "comment" not in node.type]
 
 
 def _declared(node: Node | None) -> Node | None:
@@ -110,7 +121,7 @@ def _declared(node: Node | None) -> Node | None:
             return None
         inner = node.child_by_field_name("declarator") or node.child_by_field_name("name")
         if inner is None and node.type in ("parenthesized_declarator", "reference_declarator", "attributed_declarator"):
-            inner = next(iter(node.named_children), None)
+            inner = next(iter(_plain(node.named_children)), None)
         if inner is None or node.type in ("qualified_identifier", "template_function"):
             return node
         node = inner
@@ -123,7 +134,7 @@ def _of_receiver(node: Node) -> list[str]:
     text = None if receiver is None else _text(receiver)
     if text is None or found is None:
         return [] if found is None else [found]
-    words = re.findall(rb"\w+", _GENERIC.sub(b"", text.strip(b"()")))
+    words = re.findall(rb"\w+", _GENERIC.sub(b"", _COMMENT.sub(b" ", text.strip(b"()"))))
     return [f"{words[-1].decode('utf-8', 'replace')}.{found}"] if words else [found]
 
 
@@ -132,9 +143,9 @@ def _dotted(node: Node | None) -> str | None:
     text = None if node is None else _text(node)
     if node is None or not text:
         return None
-    text = re.sub(rb"\s+", b"", text)
+    text = _BETWEEN.sub(b"", text)
     if node.type in ("generic_type", "template_type", "template_function", "qualified_identifier"):
-        text = re.sub(rb"<[^<>]*>", b"", _GENERIC.sub(b"", text) if node.type == "generic_type" else text)
+        text = _GENERIC.sub(b"", text) if node.type == "generic_type" else re.sub(rb"<[^<>]*>", b"", text)
     text = text.strip(b"'\"").lstrip(b"$").replace(b"::", b".").replace(b"\\", b".")
     for head in (b"module.exports.", b"exports."):
         text = text.removeprefix(head)
