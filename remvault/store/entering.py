@@ -147,7 +147,5 @@ class Entering:
         if key not in self._variants:
             opens = kind.opens if opens is None else opens
             closes = kind.closes if closes is None else closes
-            made = replace(kind, drops=kind.drops | drops, opens=opens, closes=closes)
-            made.is_left = kind.is_left or bool(closes)
-            self._variants[key] = made
+            self._variants[key] = replace(kind, drops=kind.drops | drops, opens=opens, closes=closes)
         return self._variants[key]

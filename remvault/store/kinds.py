@@ -7,7 +7,7 @@ Leaves alone: the walk itself (syntax), the tables (languages, looks).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
 from remvault.store.languages import Language
 from remvault.store.looks import Looks, looks_of
@@ -18,7 +18,7 @@ OPEN, CLOSE, OPEN_LIST, CLOSE_LIST, JOINED, SPACE = b"\0(", b"\0)", b"\0[", b"\0
 NAME = b"\1"  # stands before tokens that are names, so that a name is not taken for a literal that reads the same
 
 # Acts, those of leaves first.
-SKIP, WORD, CLOSER, SEMICOLON, MARK, IDENTIFIER, NODE = range(7)
+SKIP, WORD, IDENTIFIER, CLOSER, SEMICOLON, MARK, NODE = range(7)
 
 _NAMES = frozenset({"name", "constant", "word", "variable_name", "extglob_pattern"})
 _NUMBERS = frozenset({
@@ -65,18 +65,19 @@ class Kind:
     closes: tuple[bytes, ...] = ()  # implied behind
     drops: frozenset[bytes] = frozenset()  # tokens right below it that say nothing
     check: str = ""  # what is asked of the node before it is entered
-    is_left: bool = False  # there is something to do behind it
+    is_left: bool = field(init=False)  # there is something to do behind it
+    takes_all: bool = field(init=False)  # words right below it are tokens as they are
+
+    def __post_init__(self) -> None:
+        is_run = self.check == "side by side"
+        self.is_left = bool(self.closes) or self.has_frame or self.has_comma or self.is_literal or is_run
+        self.takes_all = not (self.is_literal or self.drops)
 
 
 def kinds_of(language: Language, grammar: Iterable[tuple[str, bool]]) -> list[Kind]:
     """The kinds of a grammar in the order of its numbers; `grammar` has the name of each and whether it is named."""
     looks = looks_of(language.name)
     return [_named(language, looks, name) if is_named else _anonymous(language, name) for name, is_named in grammar]
-
-
-def without_brackets(kind: Kind, brackets: frozenset[bytes]) -> Kind:
-    """The same kind where its brackets say nothing."""
-    return replace(kind, drops=kind.drops | brackets)
 
 
 def _anonymous(language: Language, name: str) -> Kind:
@@ -103,7 +104,8 @@ def _named(language: Language, looks: Looks, name: str) -> Kind:
         or name in looks.imports
         or name in language.prefixes
     )
-    kind = Kind(
+    opens, closes = _marks(language, looks, name)
+    return Kind(
         name,
         IDENTIFIER if name in _IDENTIFIERS else NODE,
         is_named=True,
@@ -119,26 +121,28 @@ def _named(language: Language, looks: Looks, name: str) -> Kind:
         is_prefix=name in language.prefixes,
         has_comma=name in looks.commas or name in looks.lists,
         drops=looks.drops.get(name, frozenset()),
+        opens=opens,
+        closes=closes,
+        check=_check(language, looks, name, is_literal=is_literal),
     )
+
+
+def _marks(language: Language, looks: Looks, name: str) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
+    """What is implied in front of a node of a kind, and behind it."""
     if language.has_blocks and name == "block":
-        kind.opens, kind.closes = (INDENT,), (DEDENT,)
-    elif name in looks.grouped or name in looks.wrapped:
-        kind.opens, kind.closes = (OPEN,), (CLOSE,)
-    elif name in looks.lists or name in looks.bracketed:
-        kind.opens, kind.closes = (OPEN_LIST,), (CLOSE_LIST,)
-    elif name == "concatenation":  # "a""b" is one argument, "a" "b" are two
-        kind.opens, kind.closes = (JOINED,), (JOINED,)
-    elif name in looks.ended:
-        kind.closes = (STATEMENT_END,)
-    kind.check = _check(language, looks, kind)
-    kind.is_left = bool(kind.closes) or kind.has_frame or kind.has_comma or is_literal or kind.check == "side by side"
-    return kind
+        return (INDENT,), (DEDENT,)
+    if name in looks.grouped or name in looks.wrapped:
+        return (OPEN,), (CLOSE,)
+    if name in looks.lists or name in looks.bracketed:
+        return (OPEN_LIST,), (CLOSE_LIST,)
+    if name == "concatenation":  # "a""b" is one argument, "a" "b" are two
+        return (JOINED,), (JOINED,)
+    return (), ((STATEMENT_END,) if name in looks.ended else ())
 
 
-def _check(language: Language, looks: Looks, kind: Kind) -> str:
-    """What `syntax` looks at before it enters a node of this kind."""
-    name = kind.name
-    if kind.is_literal:
+def _check(language: Language, looks: Looks, name: str, *, is_literal: bool) -> str:
+    """What is asked of a node of this kind before it is entered."""
+    if is_literal:
         return "literal"
     if name in looks.brackets:
         return "brackets"

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -140,6 +141,7 @@ class _Hasher:
 
     def __init__(self, tokens: Tokens) -> None:
         self._texts, self._loose = tokens.texts, tokens.loose
+        self._starts = sorted(tokens.loose)
 
     def digest(self, start: int, end: int, own: str | None = None) -> str:
         name = None if own is None else NAME + own.rpartition(".")[2].encode()
@@ -147,21 +149,23 @@ class _Hasher:
 
     def _assembled(self, start: int, end: int, own: bytes | None) -> list[bytes]:
         """The tokens of a stretch, those of members without an order behind the others and sorted."""
-        texts, loose = self._texts, self._loose
+        texts, loose, starts = self._texts, self._loose, self._starts
         fixed: list[bytes] = []
         members: list[list[bytes]] = []
-        place = start
-        while place < end:
-            behind = loose.get(place)
-            if behind is not None and behind <= end and (place, behind) != (start, end):
-                members.append(self._assembled(place, behind, own))
-                place = behind
-                if place < end and texts[place] == STATEMENT_END:
-                    place += 1
+        place, at = start, bisect_left(starts, start)
+        while at < len(starts) and starts[at] < end:
+            first = starts[at]
+            behind = loose[first]
+            if behind > end or (first, behind) == (start, end):
+                at += 1
                 continue
-            text = texts[place]
-            fixed.append(_OWN_NAME if text == own else text)
-            place += 1
+            fixed += texts[place:first]
+            members.append(self._assembled(first, behind, own))
+            place = behind + 1 if behind < end and texts[behind] == STATEMENT_END else behind
+            at = bisect_left(starts, place, at + 1)
+        fixed += texts[place:end]
+        if own in fixed:
+            fixed = [_OWN_NAME if text == own else text for text in fixed]
         for member in sorted(members):
             fixed += [_LOOSE, *member]
         return fixed

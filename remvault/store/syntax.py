@@ -121,7 +121,11 @@ class _Walk:
                         self._leave(node, entered, at)
                 act = entered.act
             elif act != SKIP and node.end_byte > start:  # what the grammar misses has no width
-                self._token(node, kind, above, cursor)
+                if act <= IDENTIFIER and above.takes_all:  # most leaves
+                    texts.append(kind.token or NAME + data[start : node.end_byte])
+                    starts.append(start)
+                else:
+                    self._token(node, kind, above, cursor)
             at = node.end_byte
             while True:
                 if act != SKIP and kind.is_named and not kind.is_prefix:
