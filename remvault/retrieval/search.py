@@ -15,12 +15,14 @@ from remvault.index.rows import NoteRow
 from remvault.index.snapshot import POSTING_BUDGET
 from remvault.retrieval.anchored import anchored_to, not_looked_at
 from remvault.retrieval.answers import memory_answer
+from remvault.retrieval.gate import Gate, judge, opens
 from remvault.retrieval.lifecycle import Stage
 from remvault.retrieval.ranking import Scored, rank, scope_signal
 from remvault.retrieval.snippets import snippet
 from remvault.retrieval.view import View
 
 DEFAULT_LIMIT = 10
+DEFAULT_THRESHOLD = 0.3
 # Said of a memory anchored to a file in hand. It leads whatever the number: words and anchors have no common scale.
 ANCHOR_SIGNAL = 1.0
 
@@ -39,6 +41,7 @@ class SearchOptions:
     paths: Collection[str] = ()  # only these notes
     files: Collection[str] | None = None  # of the code, from its root: what is anchored to one of them; None: any
     files_first: bool = False  # what is anchored to `files` leads whatever its text, and the others follow
+    threshold: float | None = None  # of the gate, 0..1; None: as calibrated
     with_code: bool = True  # say how the anchors of the hits stand; else each is to be `looked` at
     posting_budget: int | None = POSTING_BUDGET
 
@@ -58,6 +61,7 @@ class Hit:
     labels: tuple[str, ...]
     why: tuple[str, ...]  # it answers, apart from the labels
     matched: tuple[str, ...]
+    opens: bool = False  # matched within word boundaries, so that the gate may let it pass
     anchored: tuple[str, ...] = ()  # its anchors into the files that were asked for
     view: View | None = field(default=None, repr=False, compare=False)  # None once the code was looked at
 
@@ -97,6 +101,7 @@ class SearchAnswer:
     generation: int
     note_count: int
     is_stale: bool
+    gate: Gate
     dropped: tuple[str, ...] = ()  # words left out because they are too common to be worth their cost
     notices: tuple[str, ...] = field(default=())
 
@@ -106,7 +111,7 @@ class SearchAnswer:
             "query": self.query,
             "context": dict(self.context),
             "hits": [hit.answer() for hit in self.hits],
-            "gate": None,
+            "gate": self.gate.answer(),
             "index": {"generation": self.generation, "notes": self.note_count, "stale": self.is_stale},
         }
 
@@ -140,6 +145,8 @@ def search(view: View, query: str, options: SearchOptions, *, analyzer: Analyzer
     if options.all_terms:
         wanted = {word.text for word in words}
         scored = [one for one in scored if wanted <= set(one.matched)]
+    threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
+    gate = judge(scored, words, matches, threshold=threshold)
     if anchored and (options.files_first or not query.strip()):
         scored = _led_by(anchored, scored, rows)
     hits = _take(view, scored, _Asked(query, words, anchored, provider), options)
@@ -151,6 +158,7 @@ def search(view: View, query: str, options: SearchOptions, *, analyzer: Analyzer
         snapshot.generation,
         snapshot.count(view.owners),
         snapshot.is_stale,
+        gate,
         matches.dropped,
         view.notices(),
     )
@@ -238,6 +246,7 @@ def _hit(view: View, scored: Scored, record: Mapping[str, Any], asked: _Asked) -
         tuple(view.own_labels(row)),
         tuple(why),
         scored.matched,
+        opens(scored),
         anchored,
         view,
     )
