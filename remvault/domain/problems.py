@@ -256,6 +256,13 @@ RULES: dict[str, Rule] = {
             "private/ not ignored",
             "Local-only notes that git does not ignore are published by the next `git add` of the folder.",
         ),
+        Rule(
+            "RV604",
+            "error",
+            "synonyms unusable",
+            "`synonyms.toml` holds groups of terms that can stand for each other; one that is not understood would open"
+            " or close answers by accident, so none of it holds.",
+        ),
     )
 }
 

@@ -20,6 +20,7 @@ from remvault.domain.scope import Context
 from remvault.errors import UserError
 from remvault.store.layout import VaultPlace, find_vault
 from remvault.store.state import State, open_state
+from remvault.store.synonyms import VaultSynonyms, read_synonyms
 from remvault.store.work_tree import WorkTree, head
 from remvault.surfaces.bearings import Bearings, take_bearings
 from remvault.surfaces.listed import named_provider
@@ -168,6 +169,11 @@ class OpenVault:
         from remvault.index.analysis import Analyzer
 
         return Analyzer(self.settings.text("search.language") or "english")
+
+    @cached_property
+    def synonyms(self) -> VaultSynonyms:
+        """Terms that can stand for each other in a search of this vault, read once."""
+        return read_synonyms(self.root)
 
     def snapshot(self, *, rebuild: bool = False, files: Scannable | None = None) -> Snapshot:
         """Bring the index in line with the files and return what it now holds; `rebuild` throws it away first.

@@ -65,9 +65,8 @@ class VaultProvider:
         """The memories that answer a query, best first."""
         vault = self._vault
         found = _search(vault.view(), query, options, analyzer=vault.analyzer, provider=self.name)
-        return Offered(
-            found.hits, found.generation, found.note_count, found.is_stale, found.dropped, tuple(found.notices)
-        )
+        notices = (*found.notices, *vault.synonyms.notices())
+        return Offered(found.hits, found.generation, found.note_count, found.is_stale, found.dropped, notices)
 
     def get(self, name: str) -> Mapping[str, Any]:
         """One memory with its body; raises MemoryNotFound, AmbiguousName."""

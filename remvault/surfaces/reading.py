@@ -6,7 +6,7 @@ Each takes an open vault and returns a value with `answer()`, the JSON that the 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from remvault.domain.hostile_text import plain_words
@@ -94,7 +94,7 @@ def search(
     found = _search(vault.view(as_of), query, options, analyzer=vault.analyzer, provider=vault.provider)
     if as_of is None:
         record_search(vault, found)
-    return found
+    return replace(found, notices=(*found.notices, *vault.synonyms.notices()))
 
 
 def search_options(
@@ -179,7 +179,7 @@ def surface(
     )
     if as_of is None:
         record_exposures(vault, surfaced, prompt)
-    return surfaced
+    return replace(surfaced, notices=(*surfaced.notices, *vault.synonyms.notices()))
 
 
 def surface_budget(vault: OpenVault, chars: int | None, tokens: int | None) -> int:

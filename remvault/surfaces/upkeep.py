@@ -123,9 +123,10 @@ def reindex(vault: OpenVault) -> Snapshot:
 
 def beside_notes(vault: OpenVault) -> list[Problem]:
     """What is wrong with the vault's folder rather than with a note in it."""
-    if vault.work_tree is None or not has_private(vault.root):  # git is opened only where there is something to ask
-        return []
-    return with_severities(private_problems(vault.history, vault.prefix), vault.settings.rules)
+    found = [] if vault.synonyms.problem is None else [vault.synonyms.problem]
+    if vault.work_tree is not None and has_private(vault.root):  # git is opened only where there is something to ask
+        found += private_problems(vault.history, vault.prefix)
+    return with_severities(found, vault.settings.rules)
 
 
 def problem_answer(problem: Problem) -> dict[str, Any]:
