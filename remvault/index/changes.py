@@ -115,9 +115,15 @@ def _look(source: NoteSource, known: Manifest) -> Seen:
     tree, rows = source.files, known.rows
     started, scan = _scan(tree, rows)
     seen = Seen(known, scan, started, head_moved=source.head != known.head)
+    gone = [path for path in rows if path not in scan.files]
+    by_stat = {entry[:4]: entry for entry in map(rows.__getitem__, gone) if entry.inode and not entry.is_racy}
     for path, stat in seen.scan.files.items():
         entry = rows.get(path)
         if entry is not None and not entry.is_racy and entry[:4] == stat:
+            continue
+        # The very file in a folder of another name: its stat proves as much as it would have where it was.
+        if entry is None and (moved := by_stat.pop(stat, None)) is not None:
+            seen.moved[path] = moved._replace(path=path)
             continue
         try:
             data = tree.read(path)
@@ -130,7 +136,7 @@ def _look(source: NoteSource, known: Manifest) -> Seen:
             seen.same[path] = stat
         else:
             seen.keep(path, stat, data)
-    seen.gone += [path for path in rows if path not in seen.scan.files]
+    seen.gone += gone
     seen.find_moves()
     return seen
 

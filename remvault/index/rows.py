@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 LINKED, FLAWED, RELATED, ANCHORED = 1, 2, 4, 8
 # Relations that say something of the note at the other end: of it in dispute, or of this one resting on it.
 RELATION_TYPES = ("contradicts", "supports", "derived-from")
+_HEAD_AT = 44  # in an entry's rest, which begins with a bracket, the blob id in quotes and a comma
 
 
 class NoteRow(NamedTuple):
@@ -190,27 +191,27 @@ def folded_text(text: str) -> str:
 
 def blob_of(entry: Entry) -> str:
     """The blob id of the file."""
-    return entry.rest[2:42].decode()  # it stands first, and ten thousand may be asked
+    return entry.rest[2 : _HEAD_AT - 2].decode()  # it stands first, and ten thousand may be asked
 
 
 def head_blob_of(entry: Entry) -> str | None:
-    """What HEAD holds at the entry's path."""
-    return as_row(entry).head_blob
+    """What HEAD holds at the entry's path; asked of ten thousand entries, so the row is not opened."""
+    said = entry.rest[_HEAD_AT : entry.rest.index(b",", _HEAD_AT)]
+    return blob_of(entry) if said == b"1" else None if said == b"null" else said[1:-1].decode()
 
 
 def is_committed(entry: Entry) -> bool:
     """Whether HEAD holds the very same bytes; asked of ten thousand entries, so the row is not opened."""
-    return entry.rest[43:46] == b",1,"
+    return entry.rest[_HEAD_AT : _HEAD_AT + 2] == b"1,"
 
 
 def with_head_blob(entry: Entry, head_blob: str | None) -> Entry:
     """The entry with what HEAD holds at its path."""
-    blob = blob_of(entry)
-    if is_committed(entry) and head_blob == blob:
+    if head_blob == head_blob_of(entry):
         return entry
-    rest = json.loads(entry.rest)
-    rest[1] = 1 if head_blob == blob else head_blob
-    return entry._replace(rest=to_json(rest))
+    said = to_json(1 if head_blob == blob_of(entry) else head_blob)
+    end = entry.rest.index(b",", _HEAD_AT)
+    return entry._replace(rest=entry.rest[:_HEAD_AT] + said + entry.rest[end:])
 
 
 def to_json(value: object) -> bytes:

@@ -334,6 +334,28 @@ def test_notes_that_moved_or_changed_places_are_not_parsed_again(vault: IndexedV
     assert vault.head_calls == 2
 
 
+def test_a_folder_of_another_name_is_not_read_again(vault: IndexedVault) -> None:
+    for number in range(3):
+        vault.write(f"a/n{number}.md", id=f"m-{number}", body=f"deploy word{number}\n")
+    settle(vault)
+    (vault.root / "a").rename(vault.root / "b")
+    moved = reconcile(NoteSource(vault.root, tree=Untouchable(vault.root)), vault.state)
+    assert found(moved, "deploy") == ["b/n0.md", "b/n1.md", "b/n2.md"]
+    assert answers(moved) == answers(vault.look(in_memory=True))
+
+
+def test_a_file_in_place_of_one_that_left_is_read_whatever_its_name_and_size(vault: IndexedVault) -> None:
+    path = vault.write("a/n.md", id="m-1", body="deploy\n")
+    settle(vault)
+    (vault.root / "a").rename(vault.root / "b")
+    moved = vault.root / "b/n.md"
+    stamp = moved.stat()
+    moved.write_bytes(path.name.encode().ljust(stamp.st_size, b"x"))
+    os.utime(moved, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    assert vault.find("deploy") == []
+    assert answers(vault.look()) == answers(vault.look(in_memory=True))
+
+
 def test_of_a_note_and_its_copy_only_one_is_known_by_its_content(vault: IndexedVault) -> None:
     path = vault.write("a.md", body="deploy\n")
     vault.look()
