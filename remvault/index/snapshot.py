@@ -155,6 +155,11 @@ class Snapshot:
         entries = self._view.manifest.rows.values()
         return sorted((as_row(entry) for entry in entries if entry.is_anchored), key=lambda row: row.path)
 
+    def core_rows(self) -> list[NoteRow]:
+        """The rows of core memories, by path; the others are not opened."""
+        rows = [as_row(entry) for entry in self._view.manifest.rows.values() if b'"core"' in entry.rest]
+        return sorted((row for row in rows if row.tier == "core"), key=lambda row: row.path)
+
     def local_only_ids(self) -> frozenset[str]:
         """Ids of the local-only notes among the others, where they should not be."""
         entries = self._view.manifest.rows.values()

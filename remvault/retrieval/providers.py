@@ -15,6 +15,7 @@ from remvault.domain.scope import Context
 from remvault.retrieval.lifecycle import Stage, stage_of
 
 if TYPE_CHECKING:
+    from remvault.retrieval.gate import Gate
     from remvault.retrieval.search import SearchOptions
 
 # Reciprocal rank fusion: a memory's score is 1 / (k + its rank), and 60 the constant of the paper (Cormack, Clarke,
@@ -67,6 +68,16 @@ class Offer(Protocol):
         ...
 
     @property
+    def signals(self) -> Mapping[str, float]:
+        """What its score is the sum of."""
+        ...
+
+    @property
+    def opens(self) -> bool:
+        """Whether more than a stem speaks for it, so that it may be surfaced."""
+        ...
+
+    @property
     def anchored(self) -> tuple[str, ...]:
         """Its anchors into the files that were asked for."""
         ...
@@ -90,6 +101,9 @@ class Offered:
     is_stale: bool = False
     dropped: tuple[str, ...] = ()  # words it left out
     notices: tuple[str, ...] = ()
+    gate: Gate | None = None  # whether any of it is worth showing unasked; None: it does not say
+    core: Sequence[Offer] = ()  # what it would show whatever the query
+    line: str = ""  # on what else it knows
 
 
 class MemoryProvider(Protocol):
@@ -179,6 +193,16 @@ class FusedHit:
         return self.offer.matched
 
     @property
+    def signals(self) -> Mapping[str, float]:
+        """Those of the fusion, which alone made the score."""
+        return {"rank": self.score}
+
+    @property
+    def opens(self) -> bool:
+        """See `Offer`."""
+        return self.offer.opens
+
+    @property
     def anchored(self) -> tuple[str, ...]:
         """See `Offer`."""
         return self.offer.anchored
@@ -194,7 +218,7 @@ class FusedHit:
         return (*self.offer.reasons, f"number {self.rank} in {self.provider}, by {self.offer.score:.3f} there", *also)
 
     def answer(self) -> dict[str, Any]:
-        """The hit as JSON has it; the signals are those of the fusion, which alone made the score."""
+        """The hit as JSON has it."""
         score = round(self.score, 6)
         mine = {"provider": self.provider, "score": score, "signals": {"rank": score}}
         return self.offer.answer() | mine | {"labels": list(self.labels), "reasons": list(self.reasons)}

@@ -1,58 +1,119 @@
-"""Surfacing: the few memories worth a prompt's attention, in one bounded block."""
+"""Surfacing: the few memories worth a prompt's attention, in one bounded block.
+
+Owns: which memories may stand in a block, in which part, and why each of the others may not.
+Leaves alone: finding and ranking them (`search`), fitting them in (`packing`), how they look (`rendering`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from remvault.index.analysis import Analyzer
-from remvault.retrieval.anchored import why_hidden
-from remvault.retrieval.packing import Packed, pack
+from remvault.retrieval.core import core_offers, in_slots
+from remvault.retrieval.frame import Form, Frame
+from remvault.retrieval.gate import Gate
+from remvault.retrieval.packing import CHARS_PER_TOKEN, PARTS, Packed, pack, size_of
 from remvault.retrieval.providers import Offer
-from remvault.retrieval.rendering import Format, Item
-from remvault.retrieval.search import Hit, SearchOptions, search
+from remvault.retrieval.recognition import recognition_line
+from remvault.retrieval.search import SearchOptions, search
 from remvault.retrieval.view import View
+from remvault.retrieval.voicing import Key, Voiced, content_of, digest_of, gathered, key_of
 
 # Candidates looked at for each one that may be shown: room for those that do not fit.
 OVERSAMPLE = 2
+# Of what a session was shown already, so many more are looked at, so that the next best have their turn.
+_BEHIND = 100
+CATALOG = "catalog"  # under which id the line of the catalog is remembered
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What block is asked for."""
+
+    budget: int  # characters, and UTF-8 bytes
+    max_items: int  # memories, those of the core apart
+    core_slots: int
+    frame: Frame
+    now: datetime
+    earlier: Mapping[Key, str] = field(default_factory=dict)  # content of what this session was shown, by memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """What there is to choose from."""
+
+    core: Sequence[Offer] = ()  # in order
+    found: Sequence[Offer] = ()  # best first
+    gates: Mapping[str, Gate] = field(default_factory=dict)  # by provider; of one without, all may pass
+    line: str = ""  # of the catalog
+    is_more: bool = False  # some that were found are not among `found`
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """A memory that was shown."""
+
+    provider: str
+    id: str
+    part: str
+    rank: int | None  # among what was found, 1 is the best
+    content: str  # see `voicing.content_of`
+    score: float = 0.0
+    signals: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Surfaced:
-    """The block, the memories in it and those left out, best first."""
+    """The block, the memories in it and those left out, in the order of parts and ranks."""
 
     packed: Packed
-    notices: tuple[str, ...]
-    shown: tuple[tuple[int, Hit], ...] = ()  # what stands in the block, with its rank from 1
+    gate: Gate | None  # of the vault we are in
+    delimiter: str
+    notices: tuple[str, ...] = ()
+    shown: tuple[Exposure, ...] = ()
 
     @property
     def block(self) -> str:
         """What goes into the prompt; "" when nothing is worth showing."""
         return self.packed.block
 
-    def answer(self, chars_per_token: int) -> dict[str, Any]:
+    def answer(self) -> dict[str, Any]:
         """The answer as JSON has it."""
         items = [
             {
-                "provider": item.provider,
-                "id": item.id,
-                "source": item.source,
-                "scope": item.scope,
-                "freshness": item.freshness,
-                "chars": chars,
-                "reasons": list(item.reasons),
-                "labels": list(item.labels),
+                "provider": one.item.provider,
+                "id": one.item.id,
+                "part": one.part,
+                "rank": one.item.rank,
+                "title": one.item.title,
+                "type": one.item.type,
+                "epistemic": one.item.epistemic,
+                "source": one.item.source,
+                "scope": one.item.scope,
+                "freshness": one.item.freshness,
+                "age": one.item.age,
+                "trust": one.item.trust,
+                "chars": one.chars,
+                "reasons": list(one.item.reasons),
+                "labels": [*one.item.labels, *one.item.doubts],
+                "doubts": list(one.item.doubts),
             }
-            for item, chars in self.packed.items
+            for one in self.packed.items
         ]
+        counted = {name: [one.chars for one in self.packed.items if one.part == name] for name in PARTS}
         return {
             "block": self.block,
+            "delimiter": self.delimiter,
             "chars": len(self.block),
-            "tokens": -(-len(self.block) // chars_per_token),
+            "tokens": -(-size_of(self.block) // CHARS_PER_TOKEN),
             "items": items,
+            "parts": {name: {"items": len(chars), "chars": sum(chars)} for name, chars in counted.items()}
+            | {CATALOG: {"items": 0, "chars": len(self.packed.line)}},
             "left_out": [{"id": memory_id, "why": why} for memory_id, why in self.packed.left_out],
-            "gate": None,
+            "gate": None if self.gate is None else self.gate.answer(),
         }
 
 
@@ -62,84 +123,121 @@ def surface(
     *,
     budget_chars: int,
     max_items: int,
-    form: Format,
+    form: Form,
     analyzer: Analyzer,
     provider: str,
+    delimiter: str,
+    core_slots: int = 0,
     files: Collection[str] | None = None,
+    earlier: Mapping[Key, str] | None = None,
 ) -> Surfaced:
     """Choose and render the memories that match a prompt, within `budget_chars` characters.
 
-    Only valid, active notes of this context, matched by at least one whole word. Memories are whole or left out; of a
-    long one the matching section, or the summary, stands for it, and a label says so. One whose code is gone is left
-    out.
+    Only valid, active notes of this context. The core (tier `core`) and what is anchored to a file in hand are there
+    whatever the prompt; everything else only when the gate is open, and when it is matched by more than a stem.
+    Memories are whole or left out; of a long one the matching section, or the summary, stands for it, and its text says
+    so. One whose code is gone is left out.
 
     Args:
-        files: in hand, relative to the code root: what is anchored to them comes first, whatever the prompt says.
+        delimiter: of `frame.make_delimiter`, new for each call.
+        core_slots: core memories at most.
+        files: in hand, relative to the code root.
+        earlier: what this session was shown, which is left out while its content is the same.
     """
-    options = surface_options(max_items, files)
-    answer = search(view, prompt, options, analyzer=analyzer, provider=provider)
-    hits = {hit.row.id: hit for hit in answer.hits if is_worth_showing(hit)}
-    packed = pack_offers(list(hits.values()), budget_chars=budget_chars, max_items=max_items, form=form)
-    ranks = {memory_id: (rank, hit) for rank, (memory_id, hit) in enumerate(hits.items(), 1)}
-    return Surfaced(packed, answer.notices, tuple(ranks[item.id] for item, _ in packed.items))
-
-
-def surface_options(max_items: int, files: Collection[str] | None = None) -> SearchOptions:
-    """The search behind a block of `max_items` memories; the code is looked at as they are packed."""
-    return SearchOptions(
-        limit=max_items * OVERSAMPLE, only_valid=True, files=files, files_first=files is not None, with_code=False
-    )
-
-
-def is_worth_showing(offer: Offer) -> bool:
-    """Whether a memory may stand in a block: it has an id, and a whole word or one of its anchors speaks for it."""
-    return bool(offer.memory.get("id") and (offer.matched or offer.anchored))
-
-
-def pack_offers(offers: Sequence[Offer], *, budget_chars: int, max_items: int, form: Format) -> Packed:
-    """Fit offers into one block, best first; see `packing.pack`. No two have the same provider and id."""
-    found = {(offer.memory["provider"], offer.memory["id"]): offer for offer in offers}
-
-    def look(item: Item) -> Item | str:
-        offer = found[item.provider, item.id].looked()
-        return why_hidden(offer.memory) or item_of(offer)
-
-    return pack(
-        [item_of(offer) for offer in offers],
-        budget_chars=budget_chars,
+    terms = Terms(
+        budget=budget_chars,
         max_items=max_items,
-        form=form,
-        ladder=lambda item: texts_of(found[item.provider, item.id], budget_chars),
-        look=look,
+        core_slots=core_slots,
+        frame=Frame(form, delimiter),
+        now=view.now,
+        earlier=earlier or {},
     )
-
-
-def item_of(hit: Offer) -> Item:
-    """A memory as a block shows it, its text still to be chosen."""
-    memory: Mapping[str, Any] = hit.memory
-    scope_id = memory["scope_id"]
-    return Item(
-        provider=memory["provider"],
-        id=memory["id"],
-        title=memory["title"],
-        type=memory["type"],
-        scope=f"{memory['scope']}:{scope_id}" if scope_id else memory["scope"],
-        freshness=memory["freshness"],
-        source=memory["source"],
-        text="",
-        labels=hit.labels,
-        reasons=hit.reasons,
+    options = surface_options(max_items, files, earlier=len(terms.earlier))
+    answer = search(view, prompt, options, analyzer=analyzer, provider=provider)
+    candidates = Candidates(
+        core=core_offers(view, provider) if core_slots else (),
+        found=answer.hits,
+        gates={provider: answer.gate},
+        line=recognition_line(view),
+        is_more=len(answer.hits) == options.limit,
     )
+    return choose(candidates, terms, gate=answer.gate, notices=answer.notices)
 
 
-def texts_of(hit: Offer, budget_chars: int) -> list[str]:
-    """What may stand for a memory, longest first: body, section, summary. None may take over half the block."""
-    most = budget_chars // 2
-    texts = [hit.body]
-    if hit.section is not None:
-        heading, line = hit.section
-        texts.append(f"(section {heading}, line {line})\n{hit.section_text.strip()}")
-    if hit.memory["summary"]:
-        texts.append(f"(summary)\n{hit.memory['summary']}")
-    texts.append(f"(no room for the text: remvault show {hit.memory['id']})")
-    return [text for text in texts if len(text) <= most]
+def surface_options(max_items: int, files: Collection[str] | None = None, *, earlier: int = 0) -> SearchOptions:
+    """The search behind a block of `max_items` memories; the code is looked at as they are packed."""
+    limit = max_items * OVERSAMPLE + min(earlier, _BEHIND)
+    return SearchOptions(limit=limit, only_valid=True, files=files, files_first=files is not None, with_code=False)
+
+
+def choose(candidates: Candidates, terms: Terms, *, gate: Gate | None = None, notices: Sequence[str] = ()) -> Surfaced:
+    """Choose among what was found and render it; pure.
+
+    Args:
+        gate: of the vault we are in, to be told.
+    """
+    core = [Voiced((offer,), None, terms.now) for offer in candidates.core if offer.memory.get("id")]
+    slots, waiting = in_slots(core, terms.core_slots)
+    taken = {one.key for one in slots}
+    found = [
+        Voiced((offer,), rank, terms.now)
+        for rank, offer in enumerate(candidates.found, 1)
+        if offer.memory.get("id") and key_of(offer.memory) not in taken
+    ]
+    known = {one.key for one in found}
+    why_not = [(one.id, f"over {terms.core_slots} core memories") for one in waiting if one.key not in known]
+    sorted_out: dict[str, list[Voiced]] = {"core": slots, "files": [], "relevant": []}
+    for one in found:
+        why = "" if one.offer.anchored else why_closed(one.offer, candidates.gates.get(one.provider))
+        if why:
+            why_not.append((one.id, why))
+        else:
+            sorted_out["files" if one.offer.anchored else "relevant"].append(one)
+    wanted = gathered(sorted_out)
+    fresh = {name: [one for one in many if not _is_known(one, terms.earlier)] for name, many in wanted.items()}
+    known_already = [one for many in wanted.values() for one in many if _is_known(one, terms.earlier)]
+    why_not += [(one.id, "shown earlier in this session") for one in known_already]
+    packed = pack(
+        list(fresh.items()),
+        budget=terms.budget,
+        max_items=terms.max_items,
+        frame=terms.frame,
+        line="" if terms.earlier.get(Key("", CATALOG)) == digest_of(candidates.line) else candidates.line,
+        is_more=candidates.is_more and bool(fresh["relevant"]),
+    )
+    shown = {(one.item.provider, one.item.id) for one in packed.items}
+    why_not += [pair for many in wanted.values() for one in many for pair in _alike(one, shown)]
+    packed = replace(packed, left_out=(*packed.left_out, *why_not))
+    return Surfaced(packed, gate, terms.frame.delimiter, tuple(notices), _exposures(packed, fresh))
+
+
+def why_closed(offer: Offer, gate: Gate | None) -> str:
+    """Why the prompt alone does not bring a memory into the block; "" when it does."""
+    if not offer.opens:
+        return "matched by word stem only"
+    if gate is not None and not gate.is_open:
+        return f"gate closed: {gate.score:.3f} is under {gate.threshold:.3f}"
+    return ""
+
+
+def _is_known(one: Voiced, earlier: Mapping[Key, str]) -> bool:
+    return earlier.get(one.key) == content_of(one.offer)
+
+
+def _alike(one: Voiced, shown: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The near-duplicates behind the one that speaks, each with the reason."""
+    keys = [key_of(offer.memory) for offer in one.offers]
+    speaker = next((key for key in keys if key in shown), keys[0])
+    return [(key.id, f"near-duplicate of {speaker.id}") for key in keys if key != speaker]
+
+
+def _exposures(packed: Packed, fresh: Mapping[str, Sequence[Voiced]]) -> tuple[Exposure, ...]:
+    by_key = {key_of(offer.memory): (one, offer) for many in fresh.values() for one in many for offer in one.offers}
+    shown = []
+    for placed in packed.items:
+        one, offer = by_key[Key(placed.item.provider, placed.item.id)]
+        key, content = key_of(offer.memory), content_of(offer)
+        shown.append(Exposure(*key, placed.part, one.rank, content, offer.score, offer.signals))
+    if packed.line and packed.block:
+        shown.append(Exposure("", CATALOG, CATALOG, None, digest_of(packed.line)))
+    return tuple(shown)

@@ -29,9 +29,13 @@ try:
 except ImportError:  # Windows, where an open file cannot be renamed at all, and so compaction finds another moment
     fcntl = None  # type: ignore[assignment]
 
-KINDS = ("shown", "found", "recall")  # surfaced by itself; among the hits of a search; read or rated on purpose
+# Surfaced by itself; among the hits of a search; read or rated on purpose; a session that no longer knows what it saw.
+KINDS = ("shown", "found", "recall", "forgotten")
 MAX_BYTES = 512 * 1024
 RECALLS_KEPT = 8  # a memory; older ones weigh next to nothing
+# Of sessions: what the latest of them were shown, and that they forgot it. A session seldom sees a hundred memories, so
+# that a dozen of them at once are remembered; one that is not sees a memory twice, and that is all.
+_SEEN_KEPT = 1_000
 _FOUND_KEPT = 50
 _LEFT_OVER_S = 60
 _ATTEMPTS = 9
@@ -50,7 +54,9 @@ class Use:
     signals: Mapping[str, float] = field(default_factory=dict)
     core: float | None = None  # the bonus of a core memory
     rank: int | None = None  # 1 is the best
-    times: int = 1  # how many lines this one stands for
+    times: int = 1  # how many lines this one stands for; 0: it was counted elsewhere and only tells what a session saw
+    content: str | None = None  # names what the reader was told
+    provider: str | None = None  # another source of memories than this vault
 
     def answer(self) -> dict[str, Any]:
         """The line as JSON has it."""
@@ -95,7 +101,8 @@ class Usage:
         """The usage of every memory by id: of all scopes, so show a context only those it sees."""
         found: dict[str, list[Use]] = {}
         for use in self.read():
-            found.setdefault(use.id, []).append(use)
+            if use.provider is None and use.kind != "forgotten":
+                found.setdefault(use.id, []).append(use)
         return {one: _summary(uses) for one, uses in found.items()}
 
     def add(self, uses: Sequence[Use]) -> None:
@@ -119,8 +126,23 @@ class Usage:
         for use in sorted((use for use in map(_use, lines) if use is not None), key=lambda use: use.time):
             moment = parse_moment(use.time)
             is_near = moment is not None and abs(now - moment) < within
-            if use.kind == kind and use.session == session and is_near:
+            if use.kind == kind and use.provider is None and use.session == session and is_near:
                 found[use.id] = use
+        return found
+
+    def seen(self, session: str) -> dict[tuple[str | None, str], Use]:
+        """What a session was shown and still knows, the latest by provider and id; provider None is this vault."""
+        # Of a long file only the session's own lines are parsed.
+        name = f'"session":{json.dumps(session)}'.encode()
+        lines = [line for file in self._files() for line in _lines(file) if name in line]
+        found: dict[tuple[str | None, str], Use] = {}
+        for use in sorted((use for use in map(_use, lines) if use is not None), key=lambda use: use.time):
+            if use.session != session:
+                continue
+            if use.kind == "forgotten":
+                found.clear()
+            elif use.kind == "shown":
+                found[use.provider, use.id] = use
         return found
 
     def _append(self, data: bytes) -> bool:
@@ -198,34 +220,46 @@ def use_at(now: datetime, kind: str, memory_id: str, **known: Any) -> Use:
 
 
 def _summary(uses: Sequence[Use]) -> MemoryUsage:
-    shown = [use for use in uses if use.kind == "shown"]
+    shown = [use for use in uses if use.kind == "shown" and use.times]
     recalls = tuple(use for use in uses if use.kind == "recall")
     return MemoryUsage(sum(use.times for use in shown), shown[-1] if shown else None, recalls)
 
 
 def _shortened(uses: Iterable[Use]) -> Iterator[bytes]:
-    """The lines that stay, of the latest uses as many as fit into half of the limit."""
+    """The lines that stay, of the latest uses as many as fit into half of the limit, in the order of time."""
     kept: list[Use] = []
-    by_id: dict[tuple[str, str], list[Use]] = {}
+    seen: list[Use] = []
+    by_id: dict[tuple[str, str | None, str], list[Use]] = {}
     for use in sorted(uses, key=lambda use: use.time):
-        by_id.setdefault((use.kind, use.id), []).append(use)
+        if use.kind == "forgotten":
+            seen.append(use)
+        else:
+            by_id.setdefault((use.kind, use.provider, use.id), []).append(use)
     found = []
-    for (kind, _), many in by_id.items():
+    for (kind, _, _), many in by_id.items():
         if kind == "shown":
-            # Folded sessions would be written again within their quarter of an hour; that is all it costs.
             kept.append(replace(many[-1], times=sum(use.times for use in many)))
+            seen += [_only_seen(use) for use in many[:-1] if use.session is not None and use.content is not None]
         elif kind == "recall":
             kept += many[-RECALLS_KEPT:]
         else:
             found.append(many[-1])
     kept += sorted(found, key=lambda use: use.time)[-_FOUND_KEPT:]
+    kept += sorted(seen, key=lambda use: use.time)[-_SEEN_KEPT:]
     left = MAX_BYTES // 2
+    lines = []
     for use in sorted(kept, key=lambda use: use.time, reverse=True):
         line = _line(use)
         left -= len(line)
         if left < 0:
-            return
-        yield line
+            break
+        lines.append(line)
+    yield from reversed(lines)
+
+
+def _only_seen(use: Use) -> Use:
+    """What a line says of a session, without what it says of the memory."""
+    return Use(use.time, use.kind, use.id, use.session, times=0, content=use.content, provider=use.provider)
 
 
 def _line(use: Use) -> bytes:
@@ -250,7 +284,7 @@ def _use(line: bytes) -> Use | None:
         values = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    texts = ("time", "kind", "id", "session", "query")
+    texts = ("time", "kind", "id", "session", "query", "content", "provider")
     numbers = ("score", "core", "rank", "times")
     signals = values.get("signals", {})
     is_sound = (

@@ -11,9 +11,11 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from remvault.domain.activation import activation
+from remvault.domain.moments import parse_moment
 from remvault.retrieval.search import SearchAnswer
 from remvault.retrieval.surfacing import Surfaced
-from remvault.store.usage import MemoryUsage, Usage, query_digest, use_at
+from remvault.retrieval.voicing import Key
+from remvault.store.usage import MemoryUsage, Usage, Use, query_digest, use_at
 
 if TYPE_CHECKING:
     from remvault.surfaces.app import OpenVault
@@ -23,29 +25,69 @@ _SEARCH_LASTS = timedelta(hours=1)
 
 
 def record_exposures(vault: OpenVault, surfaced: Surfaced, prompt: str) -> None:
-    """Note which memories a prompt was given, each at most once a session in `surface.refresh-minutes`."""
+    """Note which memories a prompt was given, each at most once a session in `surface.refresh-minutes` while unchanged.
+
+    What came from other vaults is noted here too, for the session's sake: in theirs nothing is written.
+    """
     if not surfaced.shown:
         return
     usage, now, session = Usage(vault.state), vault.surroundings.now(), vault.author.session
-    fresh = timedelta(minutes=vault.settings.count("surface.refresh-minutes"))
-    known = usage.recent("shown", session, now=now, within=fresh)
+    known = _just_shown(vault, usage, now)
+    digest = query_digest(prompt)
     usage.add(
         [
             use_at(
                 now,
                 "shown",
-                hit.row.id,
+                one.id,
                 session=session,
-                query=query_digest(prompt),
-                score=round(hit.score, 6),
-                signals=dict(hit.signals),
-                core=hit.signals.get("core"),
-                rank=rank,
+                query=digest,
+                score=round(one.score, 6),
+                signals=dict(one.signals),
+                core=1.0 if one.part == "core" else None,
+                rank=one.rank,
+                content=one.content,
+                provider=None if one.provider == vault.provider else one.provider,
             )
-            for rank, hit in surfaced.shown
-            if hit.row.id is not None and hit.row.id not in known
+            for one in surfaced.shown
+            if known.get(Key(one.provider, one.id)) != one.content
+            and (session is not None or one.provider == vault.provider)
         ]
     )
+
+
+def shown_earlier(vault: OpenVault) -> dict[Key, str]:
+    """What the session was shown and still knows: its content by memory; without a session nothing."""
+    session = vault.author.session
+    if session is None:
+        return {}
+    return {_key(vault, use): use.content for use in Usage(vault.state).seen(session).values() if use.content}
+
+
+def forget_exposures(vault: OpenVault, session: str | None = None) -> None:
+    """Note that a session no longer knows what it was shown, as after its host made its context shorter.
+
+    Args:
+        session: None takes the one that the vault is open for; without any there is nothing to forget.
+    """
+    session = session or vault.author.session
+    if session is not None:
+        Usage(vault.state).add([use_at(vault.surroundings.now(), "forgotten", "", session=session)])
+
+
+def _just_shown(vault: OpenVault, usage: Usage, now: datetime) -> dict[Key, str | None]:
+    """What need not be written again so soon."""
+    fresh = timedelta(minutes=vault.settings.count("surface.refresh-minutes"))
+    session = vault.author.session
+    if session is None:
+        uses = usage.recent("shown", None, now=now, within=fresh).values()
+        return {_key(vault, use): use.content for use in uses}
+    times = {_key(vault, use): (parse_moment(use.time), use.content) for use in usage.seen(session).values()}
+    return {key: content for key, (time, content) in times.items() if time is not None and abs(now - time) < fresh}
+
+
+def _key(vault: OpenVault, use: Use) -> Key:
+    return Key(vault.provider if use.provider is None else use.provider, use.id)
 
 
 def record_search(vault: OpenVault, found: SearchAnswer) -> None:

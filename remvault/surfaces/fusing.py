@@ -18,19 +18,23 @@ from typing import TYPE_CHECKING, Any
 
 from remvault.domain.commit_message import one_line
 from remvault.errors import RemvaultError, UsageError
+from remvault.retrieval.core import core_offers
+from remvault.retrieval.frame import Form, Frame
+from remvault.retrieval.gate import Gate
 from remvault.retrieval.lifecycle import Stage
-from remvault.retrieval.providers import FusedHit, Offered, fuse, screen
-from remvault.retrieval.rendering import Format
-from remvault.retrieval.search import Hit, SearchAnswer, SearchOptions
+from remvault.retrieval.providers import FusedHit, Offer, Offered, Screened, fuse, screen
+from remvault.retrieval.recognition import recognition_line
+from remvault.retrieval.search import SearchAnswer, SearchOptions
 from remvault.retrieval.search import search as _search
-from remvault.retrieval.surfacing import Surfaced, is_worth_showing, pack_offers, surface_options
+from remvault.retrieval.surfacing import Candidates, Surfaced, Terms, choose, surface_options
 from remvault.store.layout import find_vault
 from remvault.surfaces import reading
 from remvault.surfaces.app import OpenVault, vault_settings
-from remvault.surfaces.exposing import record_exposures, record_found
+from remvault.surfaces.exposing import record_exposures, record_found, shown_earlier
 from remvault.surfaces.listed import Listed, ProviderRefused, listed_providers, others
 
 if TYPE_CHECKING:
+    from remvault.retrieval.view import View
     from remvault.store.written import Written
 
 # A provider that says nothing for so long is left out of the answer. Building the index of a new vault of ten thousand
@@ -63,10 +67,21 @@ class VaultProvider:
 
     def search(self, query: str, options: SearchOptions) -> Offered:
         """The memories that answer a query, best first."""
+        return self._search(self._vault.view(), query, options)
+
+    def for_block(self, query: str, options: SearchOptions) -> Offered:
+        """As `search`, with what belongs into a block whatever the query."""
+        view = self._vault.view()
+        found = self._search(view, query, options)
+        return replace(found, core=core_offers(view, self.name), line=recognition_line(view))
+
+    def _search(self, view: View, query: str, options: SearchOptions) -> Offered:
         vault = self._vault
-        found = _search(vault.view(), query, options, analyzer=vault.analyzer, provider=self.name)
+        found = _search(view, query, options, analyzer=vault.analyzer, provider=self.name)
         notices = (*found.notices, *vault.synonyms.notices())
-        return Offered(found.hits, found.generation, found.note_count, found.is_stale, found.dropped, notices)
+        return Offered(
+            found.hits, found.generation, found.note_count, found.is_stale, found.dropped, notices, found.gate
+        )
 
     def get(self, name: str) -> Mapping[str, Any]:
         """One memory with its body; raises MemoryNotFound, AmbiguousName."""
@@ -191,35 +206,47 @@ def surface_all(
     *,
     budget_chars: int | None = None,
     budget_tokens: int | None = None,
-    form: Format = "xml",
+    form: Form = "xml",
     files: Collection[str] = (),
     as_of: str | None = None,
+    again: bool = False,
+    delimiter: str | None = None,
     budget_s: float = ANSWER_WITHIN_S,
 ) -> Surfaced:
     """Choose and render memories of this vault and every listed one; else as `reading.surface`, whose arguments hold.
+
+    Each vault has a gate of its own. The core slots are for all of them together.
 
     Args:
         budget_s: how long each other provider may take.
     """
     listed, notices = _others(vault)
     if as_of is not None or not (listed or notices):
+        bounds = {"budget_chars": budget_chars, "budget_tokens": budget_tokens}
         surfaced = reading.surface(
-            vault, prompt, budget_chars=budget_chars, budget_tokens=budget_tokens, form=form, files=files, as_of=as_of
+            vault, prompt, **bounds, form=form, files=files, as_of=as_of, again=again, delimiter=delimiter
         )
         return replace(surfaced, notices=(*surfaced.notices, *_past_of_one(listed, as_of)))
-    budget = reading.surface_budget(vault, budget_chars, budget_tokens)
-    max_items = vault.settings.count("surface.max-items")
-    options = surface_options(max_items, reading.files_in(vault, files))
-    asked = _ask_all(vault, listed, prompt, options, files, budget_s=budget_s)
-    lists = [(name, [one for one in offers if is_worth_showing(one)]) for name, offers in asked.lists]
-    fused = fuse(lists, own=vault.provider, limit=options.limit)
-    hits = {(hit.provider, hit.memory["id"]): hit for hit in fused}
-    packed = pack_offers(list(hits.values()), budget_chars=budget, max_items=max_items, form=form)
-    ranks = {key: rank for rank, key in enumerate(hits, 1)}
-    shown = [((item.provider, item.id), hits[item.provider, item.id].offer) for item, _ in packed.items]
-    # Exposures are kept by the vault we are in: of the others nothing is written.
-    own = tuple((ranks[key], offer) for key, offer in shown if key[0] == vault.provider and isinstance(offer, Hit))
-    surfaced = Surfaced(packed, (*notices, *asked.notices), own)
+    terms = Terms(
+        budget=reading.surface_budget(vault, budget_chars, budget_tokens),
+        max_items=vault.settings.count("surface.max-items"),
+        core_slots=vault.settings.count("surface.core-slots"),
+        frame=Frame(form, delimiter or reading.new_delimiter(vault)),
+        now=vault.surroundings.now(),
+        earlier={} if again else shown_earlier(vault),
+    )
+    options = surface_options(terms.max_items, reading.files_in(vault, files), earlier=len(terms.earlier))
+    asked = _ask_all(vault, listed, prompt, options, files, budget_s=budget_s, for_block=True)
+    found = fuse(asked.lists, own=vault.provider, limit=options.limit)
+    candidates = Candidates(
+        core=fuse(asked.cores, own=vault.provider, limit=sum(len(core) for _, core in asked.cores)),
+        found=found,
+        gates=asked.gates,
+        line=asked.own.line,
+        is_more=len(found) == options.limit,
+    )
+    told = (*notices, *asked.notices)
+    surfaced = choose(candidates, terms, gate=asked.own.gate, notices=told)
     record_exposures(vault, surfaced, prompt)
     return surfaced
 
@@ -258,6 +285,8 @@ def _open(own: OpenVault, listed: Listed) -> OpenVault:
 class _Asked:
     own: Offered
     lists: list[tuple[str, Sequence[Any]]]  # provider and offers that may pass, the vault we are in first
+    cores: list[tuple[str, Sequence[Any]]]  # the same of what each would show whatever the query
+    gates: dict[str, Gate]
     answered: list[Answered]
     notices: list[str]
 
@@ -270,41 +299,51 @@ def _ask_all(
     files: Collection[str],
     *,
     budget_s: float,
+    for_block: bool = False,
 ) -> _Asked:
     """Ask every provider at once, this vault in this thread, and screen what they offer.
 
     Args:
         files: as `reading.search` takes them. Each vault points into code of its own.
+        for_block: ask for the core too.
     """
+
+    def of(provider: VaultProvider, chosen: SearchOptions) -> Offered:
+        return provider.for_block(query, chosen) if for_block else provider.search(query, chosen)
 
     def ask(one: Listed) -> Offered:
         opened = _open(vault, one)
-        return VaultProvider(one.name, opened).search(query, replace(options, files=_files_in(opened, files)))
+        return of(VaultProvider(one.name, opened), replace(options, files=_files_in(opened, files)))
 
     waiting = _Waiting(listed, ask, budget_s)
-    own = VaultProvider(vault.provider, vault).search(query, options)
-    results: list[tuple[str, Offered | str]] = [(vault.provider, own), *waiting.results()]
-    lists: list[tuple[str, Sequence[Any]]] = []
-    answered: list[Answered] = []
-    notices = list(own.notices)
-    for name, result in results:
+    own = of(VaultProvider(vault.provider, vault), options)
+    asked = _Asked(own, [], [], {}, [], list(own.notices))
+    for name, result in [(vault.provider, own), *waiting.results()]:
         if isinstance(result, str):
-            answered.append(Answered(name, 0, 0, result))
-            notices.append(f"provider {name} did not answer: {result}")
+            asked.answered.append(Answered(name, 0, 0, result))
+            asked.notices.append(f"provider {name} did not answer: {result}")
             continue
-        screened = screen(
-            result.offers,
-            vault.context,
-            stages=options.stages,
-            now=vault.surroundings.now(),
-            is_own=name == vault.provider,
-            is_person=vault.is_person,
-        )
-        lists.append((name, screened.offers))
-        answered.append(Answered(name, len(screened.offers), screened.refused, None))
-        if screened.refused:
-            notices.append(f"provider {name} offered {screened.refused} that are not for this context")
-    return _Asked(own, lists, answered, notices)
+        found, core = (_screened(vault, name, offers, options) for offers in (result.offers, result.core))
+        asked.lists.append((name, found.offers))
+        asked.cores.append((name, core.offers))
+        if result.gate is not None:
+            asked.gates[name] = result.gate
+        refused = found.refused + core.refused
+        asked.answered.append(Answered(name, len(found.offers), refused, None))
+        if refused:
+            asked.notices.append(f"provider {name} offered {refused} that are not for this context")
+    return asked
+
+
+def _screened(vault: OpenVault, name: str, offers: Sequence[Offer], options: SearchOptions) -> Screened:
+    return screen(
+        offers,
+        vault.context,
+        stages=options.stages,
+        now=vault.surroundings.now(),
+        is_own=name == vault.provider,
+        is_person=vault.is_person,
+    )
 
 
 def _files_in(other: OpenVault, files: Collection[str]) -> tuple[str, ...] | None:

@@ -17,12 +17,12 @@ from remvault.domain.scope import SCOPES
 from remvault.domain.suggestions import suggest
 from remvault.errors import UsageError, UserError
 from remvault.retrieval.answers import memory_answer
+from remvault.retrieval.frame import DELIMITER_BYTES, Form, make_delimiter
 from remvault.retrieval.lifecycle import STAGES, Stage
 from remvault.retrieval.listing import Listing, ListOptions, Sort
 from remvault.retrieval.listing import list_memories as _list
 from remvault.retrieval.lookup import NamedNote, find
 from remvault.retrieval.packing import CHARS_PER_TOKEN
-from remvault.retrieval.rendering import Format
 from remvault.retrieval.search import SearchAnswer, SearchOptions
 from remvault.retrieval.search import search as _search
 from remvault.retrieval.surfacing import Surfaced
@@ -30,7 +30,7 @@ from remvault.retrieval.surfacing import surface as _surface
 from remvault.retrieval.view import View
 from remvault.store.trees import DirectoryTree, Tree
 from remvault.surfaces.app import OpenVault
-from remvault.surfaces.exposing import last_surfaced, record_exposures, record_search, record_show
+from remvault.surfaces.exposing import last_surfaced, record_exposures, record_search, record_show, shown_earlier
 
 if TYPE_CHECKING:
     from remvault.domain.note import Note
@@ -153,9 +153,11 @@ def surface(
     *,
     budget_chars: int | None = None,
     budget_tokens: int | None = None,
-    form: Format = "xml",
+    form: Form = "xml",
     files: Collection[str] = (),
     as_of: str | None = None,
+    again: bool = False,
+    delimiter: str | None = None,
 ) -> Surfaced:
     """Choose and render the memories that matter for a prompt, within the budget; see `retrieval.surfacing`.
 
@@ -163,6 +165,8 @@ def surface(
 
     Args:
         files: paths from the current folder, which are in hand: memories anchored to them come first.
+        again: what this session was shown already is shown once more.
+        delimiter: see `retrieval.frame`; None makes a new one.
 
     Raises:
         UsageError: a file is outside the code that these memories point into.
@@ -172,14 +176,22 @@ def surface(
         prompt,
         budget_chars=surface_budget(vault, budget_chars, budget_tokens),
         max_items=vault.settings.count("surface.max-items"),
+        core_slots=vault.settings.count("surface.core-slots"),
         form=form,
         analyzer=vault.analyzer,
         provider=vault.provider,
+        delimiter=delimiter or new_delimiter(vault),
         files=files_in(vault, files),
+        earlier={} if again or as_of is not None else shown_earlier(vault),
     )
     if as_of is None:
         record_exposures(vault, surfaced, prompt)
     return replace(surfaced, notices=(*surfaced.notices, *vault.synonyms.notices()))
+
+
+def new_delimiter(vault: OpenVault) -> str:
+    """What bounds the block of one call."""
+    return make_delimiter(vault.surroundings.entropy(DELIMITER_BYTES))
 
 
 def surface_budget(vault: OpenVault, chars: int | None, tokens: int | None) -> int:

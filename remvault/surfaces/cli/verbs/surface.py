@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from remvault.errors import UsageError
 from remvault.surfaces.cli.invocation import AsOf, Files, Json, of, read_text
+
+if TYPE_CHECKING:
+    from remvault.retrieval.surfacing import Surfaced
 
 
 class BlockFormat(StrEnum):
@@ -17,6 +20,21 @@ class BlockFormat(StrEnum):
     xml = "xml"
     md = "md"
     json = "json"
+
+
+def explained(surfaced: Surfaced) -> list[str]:
+    """Why the block is as it is: the gate, each memory in it, each left out."""
+    gate = surfaced.gate
+    lines = (
+        []
+        if gate is None
+        else [f"gate {'open' if gate.is_open else 'closed'}: {gate.score:.3f}, from {gate.threshold:.3f}"]
+    )
+    lines += [
+        f"{one.part}: {one.item.id} ({one.chars} characters): {'; '.join(one.item.reasons)}"
+        for one in surfaced.packed.items
+    ]
+    return [*lines, *(f"{memory_id} left out: {why}" for memory_id, why in surfaced.packed.left_out)]
 
 
 def verb(
@@ -32,12 +50,12 @@ def verb(
     budget_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens, estimated at 3 characters each")] = None,
     form: Annotated[BlockFormat, typer.Option("--format", help="How the block is written")] = BlockFormat.xml,
     files: Files = None,
+    again: Annotated[bool, typer.Option("--again", help="Show once more what this session was shown already")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each memory is there, or was left out")] = False,
     as_of: AsOf = None,
     as_json: Json = False,
 ) -> None:
     """Show the memories that matter for a prompt, as one bounded block."""
-    from remvault.retrieval.packing import CHARS_PER_TOKEN
     from remvault.surfaces import fusing
 
     run = of(ctx)
@@ -52,14 +70,13 @@ def verb(
         form=form.value,
         files=files or (),
         as_of=as_of,
+        again=again,
     )
     run.tell(surfaced.notices)
     if not surfaced.packed.items:
         left = len(surfaced.packed.left_out)
         run.screen.say(f"{left} matched, none is shown (--explain says why)" if left else "nothing worth showing")
-    run.screen.answer(surfaced.answer(CHARS_PER_TOKEN), lambda: surfaced.block)
+    run.screen.answer(surfaced.answer(), lambda: surfaced.block)
     if explain:
-        for item, chars in surfaced.packed.items:
-            run.screen.say(f"{item.id} ({chars} characters): {'; '.join(item.reasons)}")
-        for memory_id, why in surfaced.packed.left_out:
-            run.screen.say(f"{memory_id} left out: {why}")
+        for line in explained(surfaced):
+            run.screen.say(line)
