@@ -1,0 +1,74 @@
+"""The retrieval benchmark: `python -m tests.bench.retrieval --data DIR`. See `tests/bench/README.md`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from tests.bench.retrieval import report
+from tests.bench.retrieval.running import BENCHES, Bench, Disagreement, Run, measure
+from tests.bench.retrieval.sets import BadSet, find_sets
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run and print; 0 when everything chosen was measured and nothing crossed a boundary, else 1."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.retrieval", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder of sets")
+    parser.add_argument("--json", type=Path, help="write the results here")
+    parser.add_argument("--sets", default="", help="only these, by set or report, with commas: locomo,cosqa")
+    parser.add_argument("--quick", type=int, metavar="N", help="the first N questions of each set only")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="make the vaults here, and take those that are")
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument("--latency", action="store_true", help="time each search; best with --jobs 1")
+    asked = parser.parse_args(argv)
+    started = time.monotonic()
+
+    def say(line: str) -> None:
+        print(f"[{time.monotonic() - started:5.0f} s] {line}", file=sys.stderr, flush=True)
+
+    try:
+        chosen = _chosen(asked.data, asked.sets)
+        with ExitStack() as stack:
+            work = asked.keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="remvault-bench-")))
+            run = Run(asked.data.resolve(), work.resolve(), asked.quick, asked.latency)
+            measured = measure(run, chosen, jobs=asked.jobs, say=say)
+    except (BadSet, Disagreement) as err:
+        print(f"error: {err}", file=sys.stderr)
+        return 2
+    for remark in measured.remarks:
+        print(f"note: {remark}", file=sys.stderr)
+    latency = measured.latency if asked.latency else None
+    if asked.json is not None:
+        asked.json.write_text(report.as_json(measured.sets, latency), encoding="utf-8")
+    print("\n".join(report.lines(measured.sets, latency)))
+    crossed = [one for found in measured.sets.values() for one in (found["scope_leaks"], found["superseded_surfaced"])]
+    return 1 if any(one.value for one in crossed) else 0
+
+
+def _chosen(data: Path, names: str) -> list[Bench]:
+    found, unknown = find_sets(data)
+    for folder in unknown:
+        print(f"skipped: {folder} is no set that this bench knows", file=sys.stderr)
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    known = {name for bench in BENCHES for name in (bench.name, bench.set_name, *bench.reports)}
+    strange = [name for name in wanted if name not in known]
+    if strange:
+        raise BadSet(f"no set or report is called {', '.join(strange)}; there are {', '.join(sorted(known))}")
+    chosen = []
+    for bench in BENCHES:
+        if wanted and not {bench.name, bench.set_name, *bench.reports} & set(wanted):
+            continue
+        if bench.set_name not in found:
+            print(f"skipped: {bench.name}, since {data} holds no set {bench.set_name}", file=sys.stderr)
+            continue
+        chosen.append(bench)
+    return chosen
+
+
+if __name__ == "__main__":
+    sys.exit(main())

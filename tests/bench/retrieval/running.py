@@ -1,0 +1,163 @@
+"""Run the protocols: build each vault once, ask its questions in shards over several processes, measure in one.
+
+The order of shards never shows in a result, so that a run with two processes equals one with eight to the bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from tests.bench.retrieval import measuring, protocols
+from tests.bench.retrieval.asking import Asker, Kind, Reply
+from tests.bench.retrieval.building import build
+from tests.bench.retrieval.measuring import MEASURES, Metrics
+from tests.bench.retrieval.protocols import Protocol, Question
+from tests.bench.retrieval.remmemory import remmemory
+from tests.bench.retrieval.sets import SetFolder, find_sets
+
+_SHARD = 60
+_AGREEING = 5  # questions a vault that are asked once more in the long way
+
+
+class Disagreement(Exception):
+    """The short way of asking gave another answer than the command line's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """One vault and what is reported of it."""
+
+    name: str
+    set_name: str
+    make: Callable[[SetFolder], Protocol]
+    reports: Mapping[str, tuple[Kind, ...]]  # name of the report to what is measured for it
+
+
+BENCHES: tuple[Bench, ...] = (
+    Bench("scifact", "scifact", protocols.titled, {"scifact": ("ranking",)}),
+    Bench("cosqa", "cosqa", protocols.cosqa, {"cosqa": ("ranking",)}),
+    Bench(
+        "locomo-turn",
+        "locomo",
+        protocols.locomo_turn,
+        {"locomo-turn": ("ranking",), "wrong-conversation-turn": ("gate",)},
+    ),
+    Bench("locomo-session", "locomo", protocols.locomo_session, {"locomo-session": ("ranking",)}),
+    Bench(
+        "locomo-session-scoped",
+        "locomo",
+        protocols.locomo_session_scoped,
+        {"wrong-conversation-session": ("gate",)},
+    ),
+    Bench("remmemory", "remmemory", remmemory, {"remmemory": ("block",)}),
+    Bench("qmd", "qmd", protocols.titled, {"qmd": ("ranking",)}),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Where, and how much."""
+
+    data: Path
+    work: Path  # vaults are made below
+    quick: int | None = None  # the first questions of each set only
+    with_time: bool = False
+
+
+@dataclass(slots=True)
+class Measured:
+    """The results of a run."""
+
+    sets: dict[str, Metrics] = field(default_factory=dict)
+    latency: dict[str, list[float]] = field(default_factory=dict)  # ms of each search, by vault
+    remarks: list[str] = field(default_factory=list)
+    replies: dict[str, list[tuple[Question, Reply]]] = field(default_factory=dict)  # by vault
+    protocols: dict[str, Protocol] = field(default_factory=dict)
+
+
+def measure(
+    run: Run, chosen: Sequence[Bench], *, jobs: int, say: Callable[[str], None] = lambda line: None
+) -> Measured:
+    """Build, ask and measure the chosen benches; `say` hears of each step.
+
+    Raises:
+        BadSet: a set cannot be read.
+        Disagreement: see there.
+    """
+    measured = Measured()
+    with ProcessPoolExecutor(max_workers=jobs) as pool:
+        for bench, ready in [(bench, pool.submit(_prepare, run, bench.name)) for bench in chosen]:
+            protocol, remarks = _protocol(run, bench.name), ready.result()
+            measured.protocols[bench.name] = protocol
+            measured.remarks += [f"{bench.name}: {one}" for one in remarks]
+            say(f"{bench.name}: {len(protocol.notes):,} notes, {_count(run, protocol):,} questions")
+        shards = [
+            (bench, pool.submit(_ask, run, bench.name, start, stop))
+            for bench in chosen
+            for start, stop in _shards(_count(run, measured.protocols[bench.name]))
+        ]
+        for bench, shard in shards:
+            measured.replies.setdefault(bench.name, []).extend(shard.result())
+            say(f"{bench.name}: {len(measured.replies[bench.name]):,} asked")
+    for bench in chosen:
+        protocol, asked = measured.protocols[bench.name], measured.replies[bench.name]
+        measured.latency[bench.name] = [reply.search_ms for _, reply in asked]
+        for report, kinds in bench.reports.items():
+            found: Metrics = {}
+            for kind in kinds:
+                found |= MEASURES[kind](asked, protocol)
+            measured.sets[report] = found | measuring.boundaries(asked)
+    return measured
+
+
+def _count(run: Run, protocol: Protocol) -> int:
+    return min(len(protocol.questions), run.quick or len(protocol.questions))
+
+
+def _shards(questions: int) -> Iterator[tuple[int, int]]:
+    for start in range(0, questions, _SHARD):
+        yield start, min(start + _SHARD, questions)
+
+
+def _prepare(run: Run, name: str) -> list[str]:
+    protocol = _protocol(run, name)
+    build(run.work / name, protocol.notes, protocol.files)
+    asker = _asker(run, name)
+    asker.forget_usage()
+    for question in protocol.questions[:_AGREEING]:
+        long, (short, _) = (
+            asker.search_anew(question.text, question.context),
+            asker.search(question.text, question.context, limit=None),
+        )
+        if long != short:
+            raise Disagreement(f"{name}, {question.id}: {short} instead of {long}")
+    asker.forget_usage()
+    return list(protocol.remarks)
+
+
+def _ask(run: Run, name: str, start: int, stop: int) -> list[tuple[Question, Reply]]:
+    kinds = {kind for kinds in _bench(name).reports.values() for kind in kinds}
+    asker = _asker(run, name)
+    return [
+        (question, asker.ask(question, kinds, with_time=run.with_time))
+        for question in _protocol(run, name).questions[start:stop]
+    ]
+
+
+def _bench(name: str) -> Bench:
+    return next(bench for bench in BENCHES if bench.name == name)
+
+
+@lru_cache
+def _protocol(run: Run, name: str) -> Protocol:
+    bench = _bench(name)
+    return bench.make(find_sets(run.data)[0][bench.set_name])
+
+
+@lru_cache
+def _asker(run: Run, name: str) -> Asker:
+    return Asker(run.work / name, _protocol(run, name).notes)
