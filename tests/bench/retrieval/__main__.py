@@ -25,6 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--keep", type=Path, metavar="DIR", help="make the vaults here, and take those that are")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--latency", action="store_true", help="time each search; best with --jobs 1")
+    parser.add_argument("--explain-negatives", action="store_true", help="say what was shown where nothing should be")
     asked = parser.parse_args(argv)
     started = time.monotonic()
 
@@ -46,6 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if asked.json is not None:
         asked.json.write_text(report.as_json(measured.sets, latency), encoding="utf-8")
     print("\n".join(report.lines(measured.sets, latency)))
+    if asked.explain_negatives:
+        print("\n".join(report.negatives(measured.replies, measured.protocols)))
     crossed = [one for found in measured.sets.values() for one in (found["scope_leaks"], found["superseded_surfaced"])]
     return 1 if any(one.value for one in crossed) else 0
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from remvault.retrieval.packing import CHARS_PER_TOKEN
 from remvault.retrieval.search import SearchAnswer
 from remvault.retrieval.search import search as search_view
 from remvault.retrieval.view import View
@@ -51,10 +50,16 @@ class Opening:
 class Block:
     """What a prompt was given."""
 
-    keys: tuple[str, ...]  # of the memories in it, best first
+    relevant: tuple[str, ...]  # keys of the memories that it holds because of the prompt, in order
+    core: tuple[str, ...]  # of those that it holds whatever the prompt
     tokens: int
     text: str
     left_out: tuple[tuple[str, str], ...]  # key and why
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Of all memories in it."""
+        return self.core + self.relevant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,10 +134,12 @@ class Asker:
     def surface(self, prompt: str, context: Mapping[str, str]) -> Block:
         """What `reading.surface` gives a prompt."""
         vault, _ = self._in(context)
-        answer = reading.surface(vault, prompt).answer(CHARS_PER_TOKEN)
-        keys = [self._key(item["id"]) for item in answer["items"]]
+        answer = reading.surface(vault, prompt).answer()
+        parts: dict[bool, list[str]] = {True: [], False: []}
+        for item in answer["items"]:
+            parts[item["part"] == "core"].append(self._key(item["id"]))
         left = [(self._key(one["id"]), str(one["why"])) for one in answer["left_out"]]
-        return Block(tuple(keys), int(answer["tokens"]), str(answer["block"]), tuple(left))
+        return Block(tuple(parts[False]), tuple(parts[True]), int(answer["tokens"]), str(answer["block"]), tuple(left))
 
     def _in(self, context: Mapping[str, str]) -> tuple[OpenVault, View]:
         key = tuple(sorted(context.items()))

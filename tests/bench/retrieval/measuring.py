@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from tests.bench.retrieval.asking import Reply
+from tests.bench.retrieval.asking import Block, Kind, Reply
 from tests.bench.retrieval.metrics import (
     Estimate,
     auroc,
@@ -17,7 +17,7 @@ from tests.bench.retrieval.metrics import (
     reciprocal_rank,
     wilson,
 )
-from tests.bench.retrieval.protocols import Protocol, Question
+from tests.bench.retrieval.protocols import Question
 
 Metrics = dict[str, Estimate]
 Asked = Sequence[tuple[Question, Reply]]
@@ -79,49 +79,51 @@ def boundaries(asked: Asked) -> Metrics:
     }
 
 
-def surfaced(asked: Asked, protocol: Protocol) -> Metrics:
-    """What a prompt is given; see the README of the bench for every definition."""
-    core = {note.key for note in protocol.notes if note.fields.get("tier") == "core"}
-    recalled: dict[str, tuple[int, int]] = {}
-    for question, reply in asked:
-        shown = set(_relevant(reply, core))
-        for group in {"", question.group}:
-            hits, wanted = recalled.get(group, (0, 0))
-            recalled[group] = (hits + len(shown & question.gold), wanted + len(question.gold))
-    found = {f"surfaced_recall_{group}" if group else "surfaced_recall": wilson(*recalled[group]) for group in recalled}
-    positives = [(question, _relevant(reply, core)) for question, reply in asked if question.gold]
-    negatives = [(_relevant(reply, core), _core(reply, core)) for question, reply in asked if not question.gold]
+def surfaced(asked: Asked) -> Metrics:
+    """What a prompt is given; the README of the bench defines every metric."""
+    found = _surfaced_recall(asked)
+    positives = [(question.gold, block) for question, block in _blocks(asked) if question.gold]
+    negatives = [block for question, block in _blocks(asked) if not question.gold]
     if negatives:
-        wrong = sum(bool(shown) for shown, _ in negatives)
-        found["FPR"] = wilson(wrong, len(negatives))
-        found["negatives_abstained"] = wilson(sum(not shown and not own for shown, own in negatives), len(negatives))
-        found["negatives_core_only"] = wilson(sum(not shown and bool(own) for shown, own in negatives), len(negatives))
+        n = len(negatives)
+        found["FPR"] = wilson(sum(bool(block.relevant) for block in negatives), n)
+        found["negatives_abstained"] = wilson(sum(not block.keys for block in negatives), n)
+        found["negatives_core_only"] = wilson(sum(bool(block.core) and not block.relevant for block in negatives), n)
         found["negatives_irrelevant"] = found["FPR"]
-        found["negative_memories"] = count(sum(len(shown) for shown, _ in negatives), len(negatives))
+        found["negative_memories"] = count(sum(len(block.relevant) for block in negatives), n)
     if positives:
-        found["false_abstention"] = wilson(sum(not shown for _, shown in positives), len(positives))
-        entries = sum(len(shown) for _, shown in positives)
-        found["precision_entry"] = wilson(sum(len(one.gold & set(shown)) for one, shown in positives), entries)
-        speaking = [len(one.gold & set(shown)) / len(shown) for one, shown in positives if shown]
-        if speaking:
-            found["precision_macro"] = mean(speaking)
-    blocks = [reply.block for _, reply in asked if reply.block is not None]
-    if blocks:
-        found["surfaced_average"] = mean([float(len(block.keys)) for block in blocks])
-        found["tokens_average"] = mean([float(block.tokens) for block in blocks])
-    return {name: value for name, value in found.items() if value.n}
+        found["false_abstention"] = wilson(sum(not block.relevant for _, block in positives), len(positives))
+        found["precision_macro"] = mean([_share(block.relevant, gold) for gold, block in positives])
+    shown = [(question.gold, key) for question, block in _blocks(asked) for key in block.relevant]
+    if shown:
+        found["precision_entry"] = wilson(sum(key in gold for gold, key in shown), len(shown))
+    if positives or negatives:
+        found["surfaced_average"] = mean([float(len(block.keys)) for _, block in _blocks(asked)])
+        found["tokens_average"] = mean([float(block.tokens) for _, block in _blocks(asked)])
+    return found
 
 
-def _relevant(reply: Reply, core: set[str]) -> list[str]:
-    return [key for key in reply.block.keys if key not in core] if reply.block is not None else []
+def false_positives(asked: Asked) -> list[tuple[Question, Block]]:
+    """The questions without an answer that were given memories all the same, in their order."""
+    return [(question, block) for question, block in _blocks(asked) if not question.gold and block.relevant]
 
 
-def _core(reply: Reply, core: set[str]) -> list[str]:
-    return [key for key in reply.block.keys if key in core] if reply.block is not None else []
+def _surfaced_recall(asked: Asked) -> Metrics:
+    """The share of expected memories that were shown: of all, and of each group of questions."""
+    wanted: dict[str, list[bool]] = {}
+    for question, block in _blocks(asked):
+        for name in dict.fromkeys(["surfaced_recall", f"surfaced_recall_{question.group}".rstrip("_")]):
+            wanted.setdefault(name, []).extend(key in block.relevant for key in question.gold)
+    return {name: wilson(sum(hits), len(hits)) for name, hits in wanted.items() if hits}
 
 
-MEASURES: Mapping[str, Callable[[Asked, Protocol], Metrics]] = {
-    "ranking": lambda asked, protocol: ranking(asked),
-    "gate": lambda asked, protocol: gate(asked),
-    "block": surfaced,
-}
+def _blocks(asked: Asked) -> list[tuple[Question, Block]]:
+    return [(question, reply.block) for question, reply in asked if reply.block is not None]
+
+
+def _share(shown: Sequence[str], gold: frozenset[str]) -> float:
+    """How much of what was shown was expected; nothing shown is worth nothing."""
+    return sum(key in gold for key in shown) / len(shown) if shown else 0.0
+
+
+MEASURES: Mapping[Kind, Callable[[Asked], Metrics]] = {"ranking": ranking, "gate": gate, "block": surfaced}

@@ -104,12 +104,12 @@ def measure(
             measured.replies.setdefault(bench.name, []).extend(shard.result())
             say(f"{bench.name}: {len(measured.replies[bench.name]):,} asked")
     for bench in chosen:
-        protocol, asked = measured.protocols[bench.name], measured.replies[bench.name]
+        asked = measured.replies[bench.name]
         measured.latency[bench.name] = [reply.search_ms for _, reply in asked]
         for report, kinds in bench.reports.items():
             found: Metrics = {}
             for kind in kinds:
-                found |= MEASURES[kind](asked, protocol)
+                found |= MEASURES[kind](asked)
             measured.sets[report] = found | measuring.boundaries(asked)
     return measured
 
