@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from remvault.domain.memory import Anchor
+from remvault.index.abouts import About, about, unpack
 
 if TYPE_CHECKING:
     from remvault.domain.note import Note
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 LINKED, FLAWED, RELATED, ANCHORED = 1, 2, 4, 8
 # Relations that say something of the note at the other end: of it in dispute, or of this one resting on it.
 RELATION_TYPES = ("contradicts", "supports", "derived-from")
+_TAB = b"\t"  # between a row and what a catalog shows of it; JSON of ours has none inside
 _HEAD_AT = 44  # in an entry's rest, which begins with a bracket, the blob id in quotes and a comma
 
 
@@ -90,7 +92,7 @@ class Entry(NamedTuple):
     owner: str | None
     id: str | None
     path: str
-    rest: bytes  # JSON list: blob, HEAD's blob (1: the same), then title, type and the fields from status on
+    rest: bytes  # JSON list: blob, HEAD's blob (1: the same), title, type, the fields from status on; a tab; its About
 
     @property
     def is_linked(self) -> bool:
@@ -136,7 +138,7 @@ class Rows(Mapping[str, NoteRow]):
 
 def as_row(entry: Entry) -> NoteRow:
     """Read an entry in full."""
-    blob, head_blob, title, kind, *fields = json.loads(entry.rest)
+    blob, head_blob, title, kind, *fields = json.loads(entry.rest[: entry.rest.index(_TAB)])
     fields[3] = tuple(fields[3])
     fields[7] = tuple((kind_, target) for kind_, target in fields[7])
     fields[8] = tuple(Anchor(at=at, digest=digest, commit=commit) for at, digest, commit in fields[8])
@@ -172,7 +174,13 @@ def make_entry(note: Note, stat: FileStat, *, is_embedded: bool) -> Entry:
     ]
     marks = LINKED * bool(memory.supersedes) | FLAWED * bool(problems)
     marks |= RELATED * bool(relations) | ANCHORED * bool(anchors)
-    return Entry(*stat, 0, 0, 0, marks, memory.owner, memory.id, note.path, to_json(rest))
+    kept = to_json(rest) + _TAB + to_json(about(memory))
+    return Entry(*stat, 0, 0, 0, marks, memory.owner, memory.id, note.path, kept)
+
+
+def abouts(entries: Sequence[Entry]) -> Iterator[About]:
+    """What a catalog shows of notes, in the same order."""
+    return unpack([entry.rest[entry.rest.index(_TAB) + 1 :] for entry in entries])
 
 
 def text_key(title: str, body: str) -> str:

@@ -16,11 +16,12 @@ from typing import Any, TypeVar
 
 from remvault.domain.lineage import Lineage, Link, build_lineage
 from remvault.domain.problems import Problem
+from remvault.index.abouts import About
 from remvault.index.manifest import Dead, Manifest
 from remvault.index.planning import POSTING_BUDGET, Plan, make_plan
 from remvault.index.postings import DamagedIndex, MemoryPostings, Postings
 from remvault.index.query import PRIMARY, QueryWord
-from remvault.index.rows import Entry, NoteRow, Rows, as_row, is_committed
+from remvault.index.rows import Entry, NoteRow, Rows, abouts, as_row, is_committed
 from remvault.index.schema import FIELDS, NOTES, SECTIONS, Lengths, counts, positions, stored_record
 
 __all__ = ["POSTING_BUDGET", "MatchedDocument", "Matches", "Snapshot", "View"]
@@ -159,6 +160,12 @@ class Snapshot:
         """The rows of core memories, by path; the others are not opened."""
         rows = [as_row(entry) for entry in self._view.manifest.rows.values() if b'"core"' in entry.rest]
         return sorted((row for row in rows if row.tier == "core"), key=lambda row: row.path)
+
+    def noted(self, owners: frozenset[str]) -> list[tuple[NoteRow, About]]:
+        """The rows of these owners' notes with what a catalog shows of them, by path; the others are not opened."""
+        entries = [entry for entry in self._view.manifest.rows.values() if (entry.owner or "") in owners]
+        entries.sort(key=lambda entry: entry.path)
+        return list(zip(map(as_row, entries), abouts(entries), strict=True))
 
     def local_only_ids(self) -> frozenset[str]:
         """Ids of the local-only notes among the others, where they should not be."""
