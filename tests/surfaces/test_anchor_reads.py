@@ -379,7 +379,8 @@ class Asked:
 
     def surface(self, prompt: str, **options: Any) -> Any:
         given = {"budget_chars": 4000, "max_items": 3} | options
-        return surface(self.view, prompt, form="xml", analyzer=self.vault.analyzer, provider="v", **given)
+        given |= {"form": "xml", "analyzer": self.vault.analyzer, "provider": "v", "delimiter": "ghijklmo"}
+        return surface(self.view, prompt, **given)
 
 
 @pytest.fixture
@@ -419,7 +420,7 @@ def test_a_search_that_needs_no_states_looks_at_no_code(asked: Asked) -> None:
 def test_surfacing_looks_at_a_candidate_when_its_turn_comes(asked: Asked) -> None:
     surfaced = asked.surface("zebra deploy", max_items=3)
 
-    assert [item.id for item, _ in surfaced.packed.items][:1] != ["m-gone"]
+    assert [one.item.id for one in surfaced.packed.items][:1] != ["m-gone"]
     assert "m-gone" in dict(surfaced.packed.left_out)
     assert len(surfaced.packed.items) == 3
     assert len(surfaced.packed.left_out) > 1

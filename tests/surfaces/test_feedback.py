@@ -225,12 +225,12 @@ def test_an_exposure_keeps_session_query_score_signals_and_rank_and_is_no_commit
     assert git(vault, "status", "--porcelain") == ""
 
 
-def test_an_exposure_is_written_again_only_after_a_while_or_in_another_session(exposed: tuple[Path, str]) -> None:
+def test_an_exposure_is_written_again_after_a_while_or_in_another_session(exposed: tuple[Path, str]) -> None:
     vault, memory_id = exposed
     for minutes, session in ((0, "s-1"), (5, "s-1"), (14, "s-1"), (16, "s-1"), (16, "s-2"), (16, None), (17, None)):
         remvault.surface(opened(vault, now=NOW + timedelta(minutes=minutes), session=session), "deploys tuesday")
 
-    assert usage_of(opened(vault).state, memory_id).times_surfaced == 4
+    assert usage_of(opened(vault).state, memory_id).times_surfaced == 3  # a session sees it once
 
 
 def test_a_memory_surfaced_a_thousand_times_has_the_same_rank_and_age(exposed: tuple[Path, str], cli: Cli) -> None:
@@ -302,8 +302,8 @@ def test_stats_count_what_the_context_sees_and_name_both_ends(vault: Path, cli: 
     for title in ("One alpha", "Two alpha", "Three beta"):
         write(cli, vault, title, "--type", "decision")
     hidden = cli("new", "Four alpha", "--scope", "project", "--scope-id", "acme", "--json", cwd=vault).json["id"]
-    cli("set", "Three beta", "tier=core", "freshness=stale", cwd=vault)
     cli("--context", "project=acme", "surface", "alpha", cwd=vault)
+    cli("set", "Three beta", "tier=core", "freshness=stale", cwd=vault)
 
     answer = cli("stats", "--json", cwd=vault).json
 

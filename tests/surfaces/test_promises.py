@@ -88,6 +88,8 @@ def test_no_damage_to_the_index_changes_an_answer(thirty: Path, cli: Cli, seed: 
         found = [cli(*one, cwd=thirty).json for one in asked]
         for answer in found:
             answer.pop("index", None)  # the generation counts builds
+            if "block" in answer:
+                answer["block"] = answer["block"].replace(answer.pop("delimiter"), "")  # each call has its own
         return found
 
     expected = answers()

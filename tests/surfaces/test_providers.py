@@ -18,6 +18,7 @@ import remvault
 from remvault.domain.scope import Context
 from remvault.retrieval.providers import RRF_K, MutableProvider, fuse, screen
 from remvault.retrieval.search import SearchOptions
+from remvault.store.usage import Usage
 from remvault.surfaces.fusing import FusedAnswer, VaultProvider, open_providers, search_all, surface_all
 from tests.surfaces.conftest import Cli
 from tests.vaults import git, note_text
@@ -89,7 +90,7 @@ def test_listed_vaults_answer_together_and_say_who_they_are(vaults: Vaults) -> N
         ("team", ["from team"]),
         ("personal", ["from personal"]),
     ]
-    assert 'labels="from team"' in block["block"]
+    assert ">from team</remvault>" in block["block"]
 
 
 def test_every_item_has_provider_id_source_scope_and_freshness(vaults: Vaults) -> None:
@@ -116,7 +117,8 @@ def test_without_listed_vaults_nothing_changes(vaults: Vaults) -> None:
     alone = remvault.search(opened, "deploys")
 
     assert search_all(opened, "deploys").answer() == alone.answer()
-    assert surface_all(opened, "deploys").block == remvault.surface(opened, "deploys").block
+    bounded = {"delimiter": "ghijklmo"}
+    assert surface_all(opened, "deploys", **bounded).block == remvault.surface(opened, "deploys", **bounded).block
 
 
 def test_a_vault_listed_twice_or_being_the_one_we_are_in_counts_once(vaults: Vaults) -> None:
@@ -448,7 +450,8 @@ def test_only_what_is_ours_counts_as_shown(vaults: Vaults) -> None:
 
     surfaced = surface_all(opened, "deploys")
 
-    assert [hit.row.id for _, hit in surfaced.shown] == [mine]
+    assert len(surfaced.packed.items) == 2
+    assert list(Usage(opened.state).by_memory()) == [mine]
     assert git(team, "status", "--porcelain") == ""
 
 

@@ -67,7 +67,7 @@ def library_surface(vault: Path, place: Path) -> list[str]:
     code = (
         "import sys, remvault\n"
         "opened = remvault.open_vault(sys.argv[1])\n"
-        "print('\\n'.join(item.title for item, _ in remvault.surface(opened, 'deploys').packed.items))"
+        "print('\\n'.join(one.item.title for one in remvault.surface(opened, 'deploys').packed.items))"
     )
     import os
     import sys

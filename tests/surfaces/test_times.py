@@ -74,7 +74,7 @@ def test_r57_a_superseded_fact_comes_back_neither_by_a_copy_nor_by_a_handoff(vau
     (vault / "handoffs" / "last.md").write_text(note_text("Where we left off", body="staging runs pg13\n"))
     (vault / "copy.md").write_text(note)  # a duplicate of the old note, same id, without the mark
 
-    for query in ("which postgres on staging", "staging database pg13"):
+    for query in ("what does the staging database run", "staging database pg13"):
         surfaced = cli("surface", query, "--json", cwd=vault).json
         assert "pg13" not in surfaced["block"]
         assert [item["id"] for item in surfaced["items"]] == [new["id"]]
