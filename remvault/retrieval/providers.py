@@ -15,7 +15,9 @@ from remvault.domain.scope import Context
 from remvault.retrieval.lifecycle import Stage, stage_of
 
 if TYPE_CHECKING:
+    from remvault.retrieval.catalog import Holdings
     from remvault.retrieval.gate import Gate
+    from remvault.retrieval.recognition import Recognition
     from remvault.retrieval.search import SearchOptions
 
 # Reciprocal rank fusion: a memory's score is 1 / (k + its rank), and 60 the constant of the paper (Cormack, Clarke,
@@ -114,8 +116,8 @@ class MemoryProvider(Protocol):
         """What the user calls it; stands on every item."""
         ...
 
-    def catalog(self) -> Mapping[str, Any]:
-        """What it may know: name, number of memories visible here, counts by type, what the vault says it holds."""
+    def catalog(self) -> Holdings:
+        """What it may know: what the memories visible here are called, and what it says it holds."""
         ...
 
     def search(self, query: str, options: SearchOptions) -> Offered:

@@ -6,18 +6,14 @@ Leaves alone: the protocol, what may pass and the fusion (`retrieval.providers`)
 
 from __future__ import annotations
 
-import queue
-import threading
-import time
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from remvault.domain.commit_message import one_line
-from remvault.errors import RemvaultError, UsageError
+from remvault.errors import UsageError
+from remvault.retrieval.catalog import Holdings, holdings
 from remvault.retrieval.core import core_offers
 from remvault.retrieval.frame import Form, Frame
 from remvault.retrieval.gate import Gate
@@ -32,14 +28,11 @@ from remvault.surfaces import reading
 from remvault.surfaces.app import OpenVault, vault_settings
 from remvault.surfaces.exposing import record_exposures, record_found, shown_earlier
 from remvault.surfaces.listed import Listed, ProviderRefused, listed_providers, others
+from remvault.surfaces.waiting import ANSWER_WITHIN_S, Waiting
 
 if TYPE_CHECKING:
     from remvault.retrieval.view import View
     from remvault.store.written import Written
-
-# A provider that says nothing for so long is left out of the answer. Building the index of a new vault of ten thousand
-# notes takes about as long; one that needs more is told to be indexed once by hand.
-ANSWER_WITHIN_S = 10.0
 
 
 class VaultProvider:
@@ -53,17 +46,10 @@ class VaultProvider:
         """What the user calls it."""
         return self._name
 
-    def catalog(self) -> Mapping[str, Any]:
-        """How many memories of each type this context may see here, and what the vault says it holds."""
-        view = self._vault.view()
-        types = Counter(row.type or "unknown" for row in view.visible() if view.stage(row) == "active")
+    def catalog(self) -> Holdings:
+        """What the memories are called that this context may see here, and what the vault says it holds."""
         holds = self._vault.settings.get("vault.holds")
-        return {
-            "provider": self.name,
-            "memories": types.total(),
-            "types": dict(sorted(types.items())),
-            "holds": list(holds) if isinstance(holds, tuple) else [],
-        }
+        return holdings(self._vault.view(), provider=self.name, holds=holds if isinstance(holds, tuple) else ())
 
     def search(self, query: str, options: SearchOptions) -> Offered:
         """The memories that answer a query, best first."""
@@ -180,7 +166,7 @@ def search_all(
     """
     chosen: dict[str, Any] = {"status": status, "types": types, "tags": tags, "all_terms": all_terms}
     chosen |= {"literal": literal, "limit": limit, "files": files}
-    listed, notices = _others(vault)
+    listed, notices = listed_beside(vault)
     if as_of is not None or not (listed or notices):
         found = reading.search(vault, query, **chosen, as_of=as_of)
         return replace(found, notices=(*found.notices, *_past_of_one(listed, as_of)))
@@ -220,7 +206,7 @@ def surface_all(
     Args:
         budget_s: how long each other provider may take.
     """
-    listed, notices = _others(vault)
+    listed, notices = listed_beside(vault)
     if as_of is not None or not (listed or notices):
         bounds = {"budget_chars": budget_chars, "budget_tokens": budget_tokens}
         surfaced = reading.surface(
@@ -257,12 +243,13 @@ def open_providers(vault: OpenVault) -> list[VaultProvider]:
     Raises:
         RemvaultError: when one cannot be opened.
     """
-    listed, _ = _others(vault)
-    opened = [VaultProvider(one.name, _open(vault, one), is_writable=one.is_writable) for one in listed]
+    listed, _ = listed_beside(vault)
+    opened = [VaultProvider(one.name, open_listed(vault, one), is_writable=one.is_writable) for one in listed]
     return [VaultProvider(vault.provider, vault), *opened]
 
 
-def _others(vault: OpenVault) -> tuple[list[Listed], list[str]]:
+def listed_beside(vault: OpenVault) -> tuple[list[Listed], list[str]]:
+    """The vaults that the user's settings list beside this one, and what to say of those that cannot be."""
     return others(listed_providers(vault.settings), vault.root, vault.provider)
 
 
@@ -270,7 +257,7 @@ def _past_of_one(listed: Sequence[Listed], as_of: str | None) -> tuple[str, ...]
     return ("the past is that of this vault only: the listed ones were not asked",) if listed and as_of else ()
 
 
-def _open(own: OpenVault, listed: Listed) -> OpenVault:
+def open_listed(own: OpenVault, listed: Listed) -> OpenVault:
     """A listed vault, in the very context and for the very actor of the one we are in.
 
     Its own settings hold for how it is read; they open no scope here.
@@ -312,10 +299,10 @@ def _ask_all(
         return provider.for_block(query, chosen) if for_block else provider.search(query, chosen)
 
     def ask(one: Listed) -> Offered:
-        opened = _open(vault, one)
+        opened = open_listed(vault, one)
         return of(VaultProvider(one.name, opened), replace(options, files=_files_in(opened, files)))
 
-    waiting = _Waiting(listed, ask, budget_s)
+    waiting = Waiting(listed, ask, budget_s)
     own = of(VaultProvider(vault.provider, vault), options)
     asked = _Asked(own, [], [], {}, [], list(own.notices))
     for name, result in [(vault.provider, own), *waiting.results()]:
@@ -351,44 +338,3 @@ def _files_in(other: OpenVault, files: Collection[str]) -> tuple[str, ...] | Non
     with suppress(UsageError):
         return reading.files_in(other, files)
     return ()
-
-
-class _Waiting:
-    """Questions on their way, each in a thread of its own that nobody waits for when its time is over."""
-
-    def __init__(self, listed: Sequence[Listed], ask: Callable[[Listed], Offered], budget_s: float) -> None:
-        self._listed, self._budget_s = listed, budget_s
-        self._deadline = time.monotonic() + budget_s
-        self._answers: queue.SimpleQueue[tuple[str, Offered | str]] = queue.SimpleQueue()
-
-        def run(one: Listed) -> None:
-            try:
-                self._answers.put((one.name, ask(one)))
-            except Exception as err:  # whatever is wrong with one provider is no reason to be without the others
-                self._answers.put((one.name, failure(err)))
-
-        for one in listed:
-            threading.Thread(target=run, args=(one,), daemon=True, name=f"provider {one.name}").start()
-
-    def results(self) -> list[tuple[str, Offered | str]]:
-        """The answer of each provider, or why there is none, in the order listed."""
-        found: dict[str, Offered | str] = {}
-        while len(found) < len(self._listed):
-            try:
-                name, result = self._answers.get(timeout=max(self._deadline - time.monotonic(), 0.001))
-            except queue.Empty:
-                break
-            found[name] = result
-        late = f"no answer within {self._budget_s:g} s ('remvault --vault PATH reindex' prepares a vault)"
-        return [(one.name, found.get(one.name, late)) for one in self._listed]
-
-
-def failure(err: Exception) -> str:
-    """Why a provider failed, on one line."""
-    if isinstance(err, ProviderRefused):
-        return one_line(err.reason)
-    if isinstance(err, RemvaultError):
-        return one_line(err.message)
-    if isinstance(err, OSError):
-        return one_line(f"{err.strerror or err}{f': {err.filename}' if err.filename else ''}")
-    return one_line(f"unexpected {type(err).__name__}: {err}")

@@ -391,11 +391,12 @@ def test_a_vault_is_a_provider(vaults: Vaults) -> None:
 
     first, second = written(provider)
 
-    assert provider.catalog() == {"provider": "team", "memories": 1, "types": {"semantic": 1}, "holds": []}
+    held = {"provider": "team", "memories": 1, "types": {"semantic": 1}, "holds": [], "error": None}
+    assert provider.catalog().answer() == held
     assert provider.get(second)["supersedes"] == [first]
     assert provider.get(second)["provider"] == "team"
     assert git(team, "status", "--porcelain") == ""
-    assert own.catalog()["memories"] == 0
+    assert own.catalog().memories == ()
     with pytest.raises(remvault.UserError):
         provider.get("m-missing")
 

@@ -42,6 +42,7 @@ VERBS: dict[str, str] = {
     "undo": "Correct",
     "search": "Find",
     "surface": "Find",
+    "catalog": "Find",
     "list": "Find",
     "show": "Find",
     "log": "Audit",
