@@ -60,7 +60,7 @@ class Frame:
 
     def line(self, text: str) -> str:
         """Text that stays on one line."""
-        return self.lines(text).replace("\n", "&#xa;").replace("\t", "&#x9;")
+        return _on_one_line(self.lines(text))
 
     def listed(self, text: str) -> str:
         """One of several texts on a line, with `DOT` between them."""
@@ -72,7 +72,8 @@ class Frame:
 
     def inert(self, text: str) -> str:
         """As `listed`, and nothing but text to Markdown: no emphasis, link, heading, table cell or list item."""
-        return self.listed(_LIST_ITEM.sub(r"\1\\\2", _SIGNS.sub(r"\\\g<0>", shown(text))))
+        signed = _LIST_ITEM.sub(r"\1\\\2", _SIGNS.sub(r"\\\g<0>", shown(text)))
+        return _on_one_line(self._escaped(signed)).replace(DOT, "&#xb7;")
 
     def string(self, text: str) -> str:
         """A JSON string that closes no tag either, should it be put between some."""
@@ -82,6 +83,10 @@ class Frame:
     def _escaped(self, text: str) -> str:
         escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
         return self._first.sub(_reference, escaped)
+
+
+def _on_one_line(escaped: str) -> str:
+    return escaped.replace("\n", "&#xa;").replace("\t", "&#x9;")
 
 
 def _reference(match: re.Match[str]) -> str:

@@ -6,7 +6,7 @@ model as many tokens more.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -89,7 +89,7 @@ def pack(
     budget: int,
     max_items: int,
     frame: Frame,
-    line: str = "",
+    line: Callable[[Sequence[Placed]], str] = lambda shown: "",
     is_more: bool = False,
 ) -> Packed:
     """Choose and render memories so that the whole block takes at most `budget` characters, and as many bytes.
@@ -97,13 +97,13 @@ def pack(
     Args:
         wanted: names of `PARTS` with their candidates, best first.
         max_items: memories at most, those of the core apart.
-        line: of the catalog, shown when memories are and room is left.
+        line: of the catalog, made for the memories that are shown; it stands there when any are and room is left.
         is_more: there are candidates that were not even looked at.
     """
     packing = _Packing(budget, max_items, frame)
     for name, candidates in wanted:
         packing.fill(PARTS[name], candidates)
-    return packing.packed(line, is_more=is_more)
+    return packing.packed(line(packing.items), is_more=is_more)
 
 
 class _Packing:
@@ -113,7 +113,7 @@ class _Packing:
         longest = left_out_line(10**6, is_least=True)
         self._left = budget - size_of(render_block([Section("x", ["x"])], frame, more=longest))
         self._sections: list[Section] = []
-        self._items: list[Placed] = []
+        self.items: list[Placed] = []
         self._left_out: list[tuple[str, str]] = []
         self._unfit = 0  # left out for want of room: the reader is told how many
 
@@ -136,7 +136,7 @@ class _Packing:
             chosen, piece = placed
             pieces.append(piece)
             used += size_of(piece)
-            self._items.append(Placed(part.name, chosen, len(piece)))
+            self.items.append(Placed(part.name, chosen, len(piece)))
         if pieces:
             self._sections.append(Section(part.name, pieces))
             self._left -= used + self._wrapping(part.name)
@@ -152,7 +152,7 @@ class _Packing:
                 line = ""
         shown = line if self._sections else ""
         block = render_block(self._sections, self._frame, more=more)
-        return Packed(block, tuple(self._items), tuple(self._left_out), shown)
+        return Packed(block, tuple(self.items), tuple(self._left_out), shown)
 
     def _place(self, part: Part, item: Item, candidate: Candidate, room: int) -> tuple[Item, str] | None:
         for text in candidate.texts(item, int(self._budget * part.share_of_one)):
@@ -163,7 +163,7 @@ class _Packing:
         return None
 
     def _counted(self) -> int:
-        return sum(one.part != "core" for one in self._items)
+        return sum(one.part != "core" for one in self.items)
 
     def _leave_out(self, memory_id: str, why: str, *, is_unfit: bool = False) -> None:
         self._left_out.append((memory_id, why))

@@ -105,7 +105,7 @@ class Offered:
     notices: tuple[str, ...] = ()
     gate: Gate | None = None  # whether any of it is worth showing unasked; None: it does not say
     core: Sequence[Offer] = ()  # what it would show whatever the query
-    line: str = ""  # on what else it knows
+    recognition: Recognition | None = None  # of what else it knows
 
 
 class MemoryProvider(Protocol):

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 from remvault.retrieval.view import View
 
 _NAMED = 4
 
 
-def recognition_line(view: View) -> str:
-    """Count what is visible here, by owner, the largest first; "" when there is nothing.
+@dataclass(frozen=True, slots=True)
+class Recognition:
+    """How many notes a context may see, by scope, as items name it. No title, body or date."""
 
-    No title, body or date, and nothing of other contexts.
-    """
-    counted = [(view.snapshot.count(frozenset((owner,))), owner) for owner in sorted(view.context.owners())]
-    known = sorted(((count, owner) for count, owner in counted if count), key=lambda pair: (-pair[0], pair[1]))
-    if not known:
-        return ""
-    named = [f"{count:,} of {owner.removesuffix(':')}" for count, owner in known[:_NAMED]]
-    rest = sum(count for count, _ in known[_NAMED:])
-    named += [f"{rest:,} of others"] if rest else []
-    return f"Notes here: {', '.join(named)}; remvault catalog tells their topics"
+    counts: tuple[tuple[str, int], ...] = ()
+
+    def line(self, shown: Iterable[str]) -> str:
+        """Count what is not shown, most first; "" when that is nothing.
+
+        Args:
+            shown: the scope of each memory that is.
+        """
+        left = Counter(dict(self.counts))
+        left.subtract(scope for scope in shown if scope in left)
+        known = sorted(((scope, count) for scope, count in left.items() if count > 0), key=lambda one: (-one[1], one))
+        if not known:
+            return ""
+        named = [f"{count:,} of {scope}" for scope, count in known[:_NAMED]]
+        rest = sum(count for _, count in known[_NAMED:])
+        named += [f"{rest:,} of others"] if rest else []
+        return f"Other notes here: {', '.join(named)}; remvault catalog tells their topics"
+
+
+def recognise(view: View) -> Recognition:
+    """Count what a context may see; a walk over the manifest for each of its scopes, no note is looked at."""
+    counted = [(owner.removesuffix(":"), view.snapshot.count(frozenset((owner,)))) for owner in view.context.owners()]
+    return Recognition(tuple(sorted(pair for pair in counted if pair[1])))

@@ -143,7 +143,9 @@ def _attributes(values: Mapping[str, str], frame: Frame) -> str:
 def _markdown(item: Item, frame: Frame) -> str:
     text = "".join(f"> {line}\n" for line in frame.lines(item.text).split("\n")) if item.text else ""
     facts = _pairs(_facts(item), frame)
-    added = _BETWEEN.join([_pairs(_added(item), frame), *(frame.inert(one) for one in item.labels)])
+    labels = _BETWEEN.join(frame.inert(one) for one in item.labels)
+    # A bar that is not escaped is ours, so no label is taken for a fact.
+    added = _pairs(_added(item), frame) + (f" | {labels}" if labels else "")
     doubts = _BETWEEN.join(frame.inert(one) for one in item.doubts)
     doubt = f"- doubt: {doubts}\n" if doubts else ""
     return f"### {frame.inert(item.title)}\n- note: {facts}\n{text}- remvault: {added}\n{doubt}\n"

@@ -15,9 +15,9 @@ from remvault.index.analysis import Analyzer
 from remvault.retrieval.core import core_offers, in_slots
 from remvault.retrieval.frame import Form, Frame
 from remvault.retrieval.gate import Gate
-from remvault.retrieval.packing import CHARS_PER_TOKEN, PARTS, Packed, pack, size_of
+from remvault.retrieval.packing import CHARS_PER_TOKEN, PARTS, Packed, Placed, pack, size_of
 from remvault.retrieval.providers import Offer
-from remvault.retrieval.recognition import recognition_line
+from remvault.retrieval.recognition import Recognition, recognise
 from remvault.retrieval.search import SearchOptions, search
 from remvault.retrieval.view import View
 from remvault.retrieval.voicing import Key, Voiced, content_of, digest_of, gathered, key_of
@@ -48,7 +48,7 @@ class Candidates:
     core: Sequence[Offer] = ()  # in order
     found: Sequence[Offer] = ()  # best first
     gates: Mapping[str, Gate] = field(default_factory=dict)  # by provider; of one without, all may pass
-    line: str = ""  # of the catalog
+    recognition: Recognition = field(default_factory=Recognition)  # of the vault we are in
     is_more: bool = False  # some that were found are not among `found`
 
 
@@ -158,7 +158,7 @@ def surface(
         core=core_offers(view, provider) if core_slots else (),
         found=answer.hits,
         gates={provider: answer.gate},
-        line=recognition_line(view),
+        recognition=recognise(view),
         is_more=len(answer.hits) == options.limit,
     )
     return choose(candidates, terms, gate=answer.gate, notices=answer.notices)
@@ -197,18 +197,25 @@ def choose(candidates: Candidates, terms: Terms, *, gate: Gate | None = None, no
     fresh = {name: [one for one in many if not _is_known(one, terms.earlier)] for name, many in wanted.items()}
     known_already = [one for many in wanted.values() for one in many if _is_known(one, terms.earlier)]
     why_not += [(one.id, "shown earlier in this session") for one in known_already]
+    recognition = candidates.recognition
+    totals = digest_of(repr(recognition.counts))
+
+    def line(shown: Sequence[Placed]) -> str:
+        is_told = terms.earlier.get(Key("", CATALOG)) == totals
+        return "" if is_told else recognition.line(one.item.scope for one in shown)
+
     packed = pack(
         list(fresh.items()),
         budget=terms.budget,
         max_items=terms.max_items,
         frame=terms.frame,
-        line="" if terms.earlier.get(Key("", CATALOG)) == digest_of(candidates.line) else candidates.line,
+        line=line,
         is_more=candidates.is_more and bool(fresh["relevant"]),
     )
     shown = {(one.item.provider, one.item.id) for one in packed.items}
     why_not += [pair for many in wanted.values() for one in many for pair in _alike(one, shown)]
     packed = replace(packed, left_out=(*packed.left_out, *why_not))
-    return Surfaced(packed, gate, terms.frame.delimiter, tuple(notices), _exposures(packed, fresh))
+    return Surfaced(packed, gate, terms.frame.delimiter, tuple(notices), _exposures(packed, fresh, totals))
 
 
 def why_closed(offer: Offer, gate: Gate | None) -> str:
@@ -231,13 +238,13 @@ def _alike(one: Voiced, shown: Collection[tuple[str, str]]) -> list[tuple[str, s
     return [(key.id, f"near-duplicate of {speaker.id}") for key in keys if key != speaker]
 
 
-def _exposures(packed: Packed, fresh: Mapping[str, Sequence[Voiced]]) -> tuple[Exposure, ...]:
+def _exposures(packed: Packed, fresh: Mapping[str, Sequence[Voiced]], totals: str) -> tuple[Exposure, ...]:
     by_key = {key_of(offer.memory): (one, offer) for many in fresh.values() for one in many for offer in one.offers}
     shown = []
     for placed in packed.items:
         one, offer = by_key[Key(placed.item.provider, placed.item.id)]
         key, content = key_of(offer.memory), content_of(offer)
         shown.append(Exposure(*key, placed.part, one.rank, content, offer.score, offer.signals))
-    if packed.line and packed.block:
-        shown.append(Exposure("", CATALOG, CATALOG, None, digest_of(packed.line)))
+    if packed.line:
+        shown.append(Exposure("", CATALOG, CATALOG, None, totals))
     return tuple(shown)

@@ -19,7 +19,7 @@ from remvault.retrieval.frame import Form, Frame
 from remvault.retrieval.gate import Gate
 from remvault.retrieval.lifecycle import Stage
 from remvault.retrieval.providers import FusedHit, Offer, Offered, Screened, fuse, screen
-from remvault.retrieval.recognition import recognition_line
+from remvault.retrieval.recognition import Recognition, recognise
 from remvault.retrieval.search import SearchAnswer, SearchOptions
 from remvault.retrieval.search import search as _search
 from remvault.retrieval.surfacing import Candidates, Surfaced, Terms, choose, surface_options
@@ -59,7 +59,7 @@ class VaultProvider:
         """As `search`, with what belongs into a block whatever the query."""
         view = self._vault.view()
         found = self._search(view, query, options)
-        return replace(found, core=core_offers(view, self.name), line=recognition_line(view))
+        return replace(found, core=core_offers(view, self.name), recognition=recognise(view))
 
     def _search(self, view: View, query: str, options: SearchOptions) -> Offered:
         vault = self._vault
@@ -228,7 +228,7 @@ def surface_all(
         core=fuse(asked.cores, own=vault.provider, limit=sum(len(core) for _, core in asked.cores)),
         found=found,
         gates=asked.gates,
-        line=asked.own.line,
+        recognition=asked.own.recognition or Recognition(),
         is_more=len(found) == options.limit,
     )
     told = (*notices, *asked.notices)
