@@ -128,7 +128,8 @@ def texts_of(offer: Offer, most: int) -> list[str]:
     if offer.section is not None:
         heading, line = offer.section
         passage = offer.section_text
-        texts.append(f"(section {heading}, line {line})\n{passage.strip()}")
+        where = f"section {heading}, line {line}" if heading else f"from line {line}"
+        texts.append(f"({where})\n{passage.strip()}")
     if offer.memory["summary"]:
         texts.append(f"(summary)\n{offer.memory['summary']}")
     texts = [text for text in texts if len(text) <= most and size_of(text) <= most]
