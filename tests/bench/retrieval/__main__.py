@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from tests.bench.retrieval import report
+from tests.bench.retrieval.baselines import ENGINES
 from tests.bench.retrieval.running import BENCHES, Bench, Disagreement, Run, measure
 from tests.bench.retrieval.sets import BadSet, find_sets
 
@@ -25,8 +26,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--keep", type=Path, metavar="DIR", help="make the vaults here, and take those that are")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--latency", action="store_true", help="time each search; best with --jobs 1")
+    parser.add_argument("--markdown", action="store_true", help="print the table of bars for a README instead")
+    parser.add_argument("--no-baselines", action="store_true", help="only the product")
     parser.add_argument("--explain-negatives", action="store_true", help="say what was shown where nothing should be")
     asked = parser.parse_args(argv)
+    engines = () if asked.no_baselines else tuple(ENGINES)
     started = time.monotonic()
 
     def say(line: str) -> None:
@@ -36,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         chosen = _chosen(asked.data, asked.sets)
         with ExitStack() as stack:
             work = asked.keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="remvault-bench-")))
-            run = Run(asked.data.resolve(), work.resolve(), asked.quick, asked.latency)
+            run = Run(asked.data.resolve(), work.resolve(), asked.quick, asked.latency, engines)
             measured = measure(run, chosen, jobs=asked.jobs, say=say)
     except (BadSet, Disagreement) as err:
         print(f"error: {err}", file=sys.stderr)
@@ -45,10 +49,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"note: {remark}", file=sys.stderr)
     latency = measured.latency if asked.latency else None
     if asked.json is not None:
-        asked.json.write_text(report.as_json(measured.sets, latency), encoding="utf-8")
-    print("\n".join(report.lines(measured.sets, latency)))
+        asked.json.write_text(report.as_json(measured, latency), encoding="utf-8")
+    print("\n".join(report.markdown(measured) if asked.markdown else report.lines(measured, latency)))
     if asked.explain_negatives:
-        print("\n".join(report.negatives(measured.replies, measured.protocols)))
+        print("\n".join(report.negatives(measured)))
     crossed = [one for found in measured.sets.values() for one in (found["scope_leaks"], found["superseded_surfaced"])]
     return 1 if any(one.value for one in crossed) else 0
 

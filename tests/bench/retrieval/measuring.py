@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from tests.bench.retrieval.asking import Block, Kind, Reply
+from tests.bench.retrieval.baselines import Scored
 from tests.bench.retrieval.metrics import (
     Estimate,
     auroc,
@@ -59,14 +60,21 @@ def gate(asked: Asked) -> Metrics:
     decides at its own threshold: `gate_recall` and `gate_FPR`.
     """
     both = [(reply.gate, reply.wrong) for _, reply in asked if reply.wrong is not None]
-    scores = [(right.score, wrong.score) for right, wrong in both if wrong is not None]
+    if not both:
+        return {}
+    return separation([(right.score, wrong.score) for right, wrong in both]) | {
+        "gate_recall": wilson(sum(right.is_open for right, _ in both), len(both)),
+        "gate_FPR": wilson(sum(wrong.is_open for _, wrong in both), len(both)),
+    }
+
+
+def separation(scores: Sequence[tuple[float, float]]) -> Metrics:
+    """AUROC and FPR@90 of pairs of scores: of a question with an answer, and of its counterpart without."""
     if not scores:
         return {}
     return {
         "AUROC": paired(auroc, scores),
         "FPR@90": paired(lambda right, wrong: fpr_at_recall(right, wrong, _GATE_RECALL), scores),
-        "gate_recall": wilson(sum(right.is_open for right, _ in both), len(both)),
-        "gate_FPR": wilson(sum(wrong is not None and wrong.is_open for _, wrong in both), len(both)),
     }
 
 
@@ -79,9 +87,30 @@ def boundaries(asked: Asked) -> Metrics:
     }
 
 
+def of_engine(kind: Kind, questions: Sequence[Question], answers: Sequence[tuple[Scored, Scored]]) -> Metrics:
+    """What an engine without a gate or a block reaches: its best score for a gate, all that it finds for a block."""
+    both = list(zip(questions, answers, strict=True))
+    if kind == "ranking":
+        answerable = [(question, right) for question, (right, _) in both if question.gold]
+        rankings = [[key for key, _ in right] for _, right in answerable]
+        return ranked([question for question, _ in answerable], rankings)
+    if kind == "gate":
+        return separation([(_top(right), _top(wrong)) for question, (right, wrong) in both if question.wrong])
+    shown = [(question, Block(tuple(key for key, _ in right), (), 0, "", ())) for question, (right, _) in both]
+    negatives = [block for question, block in shown if not question.gold]
+    found = _surfaced_recall(shown)
+    if negatives:
+        found["FPR"] = wilson(sum(bool(block.relevant) for block in negatives), len(negatives))
+    return found
+
+
+def _top(found: Scored) -> float:
+    return found[0][1] if found else 0.0
+
+
 def surfaced(asked: Asked) -> Metrics:
     """What a prompt is given; the README of the bench defines every metric."""
-    found = _surfaced_recall(asked)
+    found = _surfaced_recall(_blocks(asked))
     positives = [(question.gold, block) for question, block in _blocks(asked) if question.gold]
     negatives = [block for question, block in _blocks(asked) if not question.gold]
     if negatives:
@@ -94,7 +123,7 @@ def surfaced(asked: Asked) -> Metrics:
     if positives:
         found["false_abstention"] = wilson(sum(not block.relevant for _, block in positives), len(positives))
         found["precision_macro"] = mean([_share(block.relevant, gold) for gold, block in positives])
-    shown = [(question.gold, key) for question, block in _blocks(asked) for key in block.relevant]
+    shown = [(gold, key) for gold, block in positives for key in block.relevant]
     if shown:
         found["precision_entry"] = wilson(sum(key in gold for gold, key in shown), len(shown))
     if positives or negatives:
@@ -108,10 +137,10 @@ def false_positives(asked: Asked) -> list[tuple[Question, Block]]:
     return [(question, block) for question, block in _blocks(asked) if not question.gold and block.relevant]
 
 
-def _surfaced_recall(asked: Asked) -> Metrics:
+def _surfaced_recall(shown: Sequence[tuple[Question, Block]]) -> Metrics:
     """The share of expected memories that were shown: of all, and of each group of questions."""
     wanted: dict[str, list[bool]] = {}
-    for question, block in _blocks(asked):
+    for question, block in shown:
         for name in dict.fromkeys(["surfaced_recall", f"surfaced_recall_{question.group}".rstrip("_")]):
             wanted.setdefault(name, []).extend(key in block.relevant for key in question.gold)
     return {name: wilson(sum(hits), len(hits)) for name, hits in wanted.items() if hits}

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
 from tests.bench.retrieval import measuring, protocols
 from tests.bench.retrieval.asking import Asker, Kind, Reply
+from tests.bench.retrieval.baselines import Scored, ask_engine
 from tests.bench.retrieval.building import build
 from tests.bench.retrieval.measuring import MEASURES, Metrics
 from tests.bench.retrieval.protocols import Protocol, Question
@@ -34,27 +35,27 @@ class Bench:
     name: str
     set_name: str
     make: Callable[[SetFolder], Protocol]
-    reports: Mapping[str, tuple[Kind, ...]]  # name of the report to what is measured for it
+    reports: Mapping[str, Kind]  # name of the report to what is measured for it
 
 
 BENCHES: tuple[Bench, ...] = (
-    Bench("scifact", "scifact", protocols.titled, {"scifact": ("ranking",)}),
-    Bench("cosqa", "cosqa", protocols.cosqa, {"cosqa": ("ranking",)}),
+    Bench("scifact", "scifact", protocols.titled, {"scifact": "ranking"}),
+    Bench("cosqa", "cosqa", protocols.cosqa, {"cosqa": "ranking"}),
     Bench(
         "locomo-turn",
         "locomo",
         protocols.locomo_turn,
-        {"locomo-turn": ("ranking",), "wrong-conversation-turn": ("gate",)},
+        {"locomo-turn": "ranking", "wrong-conversation-turn": "gate"},
     ),
-    Bench("locomo-session", "locomo", protocols.locomo_session, {"locomo-session": ("ranking",)}),
+    Bench("locomo-session", "locomo", protocols.locomo_session, {"locomo-session": "ranking"}),
     Bench(
         "locomo-session-scoped",
         "locomo",
         protocols.locomo_session_scoped,
-        {"wrong-conversation-session": ("gate",)},
+        {"wrong-conversation-session": "gate"},
     ),
-    Bench("remmemory", "remmemory", remmemory, {"remmemory": ("block",)}),
-    Bench("qmd", "qmd", protocols.titled, {"qmd": ("ranking",)}),
+    Bench("remmemory", "remmemory", remmemory, {"remmemory": "block"}),
+    Bench("qmd", "qmd", protocols.titled, {"qmd": "ranking"}),
 )
 
 
@@ -66,6 +67,7 @@ class Run:
     work: Path  # vaults are made below
     quick: int | None = None  # the first questions of each set only
     with_time: bool = False
+    engines: tuple[str, ...] = ()  # the baselines
 
 
 @dataclass(slots=True)
@@ -77,6 +79,7 @@ class Measured:
     remarks: list[str] = field(default_factory=list)
     replies: dict[str, list[tuple[Question, Reply]]] = field(default_factory=dict)  # by vault
     protocols: dict[str, Protocol] = field(default_factory=dict)
+    baselines: dict[str, dict[str, Metrics]] = field(default_factory=dict)  # by engine, then as `sets`
 
 
 def measure(
@@ -94,28 +97,32 @@ def measure(
             protocol, remarks = _protocol(run, bench.name), ready.result()
             measured.protocols[bench.name] = protocol
             measured.remarks += [f"{bench.name}: {one}" for one in remarks]
-            say(f"{bench.name}: {len(protocol.notes):,} notes, {_count(run, protocol):,} questions")
+            say(f"{bench.name}: {len(protocol.notes):,} notes, {len(protocol.questions):,} questions")
         shards = [
             (bench, pool.submit(_ask, run, bench.name, start, stop))
             for bench in chosen
-            for start, stop in _shards(_count(run, measured.protocols[bench.name]))
+            for start, stop in _shards(len(measured.protocols[bench.name].questions))
+        ]
+        others = [
+            (engine, bench, pool.submit(_ask_engine, run, bench.name, engine))
+            for engine in run.engines
+            for bench in chosen
         ]
         for bench, shard in shards:
             measured.replies.setdefault(bench.name, []).extend(shard.result())
             say(f"{bench.name}: {len(measured.replies[bench.name]):,} asked")
+        for engine, bench, answered in others:
+            questions, answers = measured.protocols[bench.name].questions, answered.result()
+            into = measured.baselines.setdefault(engine, {})
+            for report, kind in bench.reports.items():
+                into[report] = measuring.of_engine(kind, questions, answers)
+            say(f"{bench.name}: {engine}")
     for bench in chosen:
         asked = measured.replies[bench.name]
         measured.latency[bench.name] = [reply.search_ms for _, reply in asked]
-        for report, kinds in bench.reports.items():
-            found: Metrics = {}
-            for kind in kinds:
-                found |= MEASURES[kind](asked)
-            measured.sets[report] = found | measuring.boundaries(asked)
+        for report, kind in bench.reports.items():
+            measured.sets[report] = MEASURES[kind](asked) | measuring.boundaries(asked)
     return measured
-
-
-def _count(run: Run, protocol: Protocol) -> int:
-    return min(len(protocol.questions), run.quick or len(protocol.questions))
 
 
 def _shards(questions: int) -> Iterator[tuple[int, int]]:
@@ -140,12 +147,16 @@ def _prepare(run: Run, name: str) -> list[str]:
 
 
 def _ask(run: Run, name: str, start: int, stop: int) -> list[tuple[Question, Reply]]:
-    kinds = {kind for kinds in _bench(name).reports.values() for kind in kinds}
+    kinds = set(_bench(name).reports.values())
     asker = _asker(run, name)
     return [
         (question, asker.ask(question, kinds, with_time=run.with_time))
         for question in _protocol(run, name).questions[start:stop]
     ]
+
+
+def _ask_engine(run: Run, name: str, engine: str) -> list[tuple[Scored, Scored]]:
+    return ask_engine(engine, _protocol(run, name), run.work / "baselines" / name)
 
 
 def _bench(name: str) -> Bench:
@@ -155,7 +166,8 @@ def _bench(name: str) -> Bench:
 @lru_cache
 def _protocol(run: Run, name: str) -> Protocol:
     bench = _bench(name)
-    return bench.make(find_sets(run.data)[0][bench.set_name])
+    protocol = bench.make(find_sets(run.data)[0][bench.set_name])
+    return replace(protocol, questions=protocol.questions[: run.quick])
 
 
 @lru_cache
