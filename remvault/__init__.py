@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from remvault.surfaces.auditing import blame as blame
     from remvault.surfaces.auditing import diff as diff
     from remvault.surfaces.auditing import log as log
+    from remvault.surfaces.cataloging import catalog as catalog
     from remvault.surfaces.correcting import archive as archive
     from remvault.surfaces.correcting import clear as clear
     from remvault.surfaces.correcting import confirm as confirm
@@ -133,6 +134,7 @@ _HOMES: dict[str, str] = {
     "surface_all": "surfaces.fusing",
     "init": "surfaces.making",
     "set_context": "surfaces.naming",
+    "catalog": "surfaces.cataloging",
     "list_memories": "surfaces.reading",
     "search": "surfaces.reading",
     "show": "surfaces.reading",

@@ -9,18 +9,22 @@ the beginning alone has the providers and the largest topics.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from remvault.domain.scope import SCOPES
 from remvault.domain.suggestions import suggest
 from remvault.errors import UserError
+from remvault.index.abouts import About
+from remvault.index.manifest import uncollected
+from remvault.index.rows import NoteRow
 from remvault.retrieval.frame import DOT, Frame, make_delimiter
 from remvault.retrieval.lifecycle import Stage
-from remvault.retrieval.topics import Known, Topic, build_topics, find_topics, fold, levels, roots
+from remvault.retrieval.topics import BETWEEN, Known, Topic, build_topics, find_topics, fold, levels, roots
 from remvault.retrieval.view import View
 from remvault.store.layout import folder_for
 from remvault.store.note_paths import PathRefused
@@ -36,6 +40,7 @@ _HINTED = 0.6  # share of the space that names get before the first of them get 
 _TITLES = 3  # in a hint
 _PROVIDERS_CHARS = 800
 _NAME_CHARS, _TITLE_CHARS, _HINT_CHARS = 60, 80, 160
+_MONTH = re.compile(r"\d{4}-\d{2}(?:-\d+)?\Z", re.ASCII)  # see `store.layout.shard`
 _PLAIN = Frame("xml", make_delimiter(b"catalog"))  # marks no bounds here: only the escaping is used
 
 
@@ -78,31 +83,35 @@ class Holdings:
 def holdings(view: View, *, provider: str, holds: Sequence[str] = ()) -> Holdings:
     """What the active, valid memories of this context are called, without opening one of them."""
     now_s = view.now.timestamp()
-    known = []
-    for row, about in view.snapshot.noted(view.context.owners()):
-        if not view.accepts(row, _STAGES, only_valid=True):
-            continue
-        newest = about.newest(now_s)
-        known.append(
-            Known(
-                provider,
-                row.id,
-                row.path,
-                row.title or "",
-                row.type or "unknown",
-                row.owner or "",
-                _folders(row.path, row.owner or ""),
-                about.parent,
-                about.tags,
-                about.aliases,
-                about.summary,
-                about.source,
-                about.importance,
-                newest[0] if newest else 0,
-                newest[1] if newest else None,
-            )
-        )
+    with uncollected():
+        noted = view.snapshot.noted(view.context.owners())
+        known = [
+            _known(provider, row, about, about.newest(now_s))
+            for row, about in noted
+            if view.accepts(row, _STAGES, only_valid=True)
+        ]
     return Holdings(provider, tuple(holds), tuple(known))
+
+
+def _known(provider: str, row: NoteRow, about: About, newest: tuple[int, str] | None) -> Known:
+    owner = row.owner or ""
+    return Known(
+        provider=provider,
+        id=row.id,
+        path=row.path,
+        title=row.title or "",
+        type=row.type or "unknown",
+        owner=owner,
+        folders=_folders(row.path, owner),
+        parent=about.parent,
+        tags=about.tags,
+        aliases=about.aliases,
+        summary=about.summary,
+        source=about.source,
+        importance=about.importance,
+        newest_s=newest[0] if newest else 0,
+        newest=newest[1] if newest else None,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +191,7 @@ def topic_answer(topic: Topic) -> dict[str, Any]:
         "path": topic.path,
         "aliases": list(note.aliases) if note is not None else [],
         "hint": topic_hint(topic),
-        "providers": list(dict.fromkeys(known.provider for known in members)),
+        "providers": sorted({known.provider for known in members}),
         "scope": scopes.pop() if len(scopes) == 1 else None,
         "tags": list(note.tags) if note is not None else [tag for tag, _ in tags.most_common(_TITLES)],
         "importance": max((known.importance for known in members if known.importance is not None), default=None),
@@ -293,7 +302,7 @@ def _topic_line(topic: Topic) -> _Line:
         facts.append(f"newest {_day(topic.newest)}")
     if topic.below:
         facts.append(f"{len(topic.below):,} below")
-    path = " &gt; ".join(_text(one.name, _NAME_CHARS) for one in topic.line())
+    path = BETWEEN.join(_text(one.name, _NAME_CHARS) for one in topic.line())
     return _Line(f"- {path} ({', '.join(facts)})", lambda: _text(topic_hint(topic), _HINT_CHARS))
 
 
@@ -324,7 +333,8 @@ def _provider(one: Holdings) -> str:
     facts = [f"{kind} {count:,}" for kind, count in Counter(known.type for known in one.memories).most_common(_TITLES)]
     if one.holds:
         facts.append("holds " + _text(", ".join(one.holds), _NAME_CHARS))
-    return f"{name} {len(one.memories):,} memories" + (f" ({', '.join(facts)})" if facts else "")
+    noun = "memory" if len(one.memories) == 1 else "memories"
+    return f"{name} {len(one.memories):,} {noun}" + (f" ({', '.join(facts)})" if facts else "")
 
 
 def _more_topics(left: int, budget: int) -> str:
@@ -347,27 +357,23 @@ def _cut(text: str, limit: int) -> str:
 
 
 def _day(time: str) -> str:
-    return _text(time, 10)
+    return _text(time[:10], 10)
 
 
 def _folders(path: str, owner: str) -> tuple[str, ...]:
-    """The folders that a note lies in below its owner's own; none in the folders that fill up by month."""
-    home = _home(owner)
-    if path.startswith(home):
-        path = path[len(home) :]
-    elif path.partition("/")[0] in SCOPES:
-        return ()  # in another owner's folder, whose names are none of this one's
-    return tuple(name for name in path.split("/")[:-1] if not _is_month(name))
+    """The folders that a note lies in below its owner's own, apart from those that hold what did not fit elsewhere."""
+    return _below(path.rpartition("/")[0], owner)
 
 
-@cache
-def _home(owner: str) -> str:
+@lru_cache(maxsize=4096)
+def _below(folder: str, owner: str) -> tuple[str, ...]:
     scope, _, scope_id = owner.partition(":")
     try:
-        return folder_for(scope, scope_id or None) + "/"
-    except (PathRefused, ValueError):
-        return "/"
-
-
-def _is_month(name: str) -> bool:
-    return len(name) >= 7 and name[4] == "-" and name[:4].isdigit() and name[5:].replace("-", "").isdigit()
+        home = folder_for(scope, scope_id or None)
+    except PathRefused:
+        home = scope
+    if folder == home or folder.startswith(f"{home}/"):
+        folder = folder[len(home) + 1 :]
+    elif folder.partition("/")[0] in SCOPES:
+        return ()  # in another owner's folder, whose names say nothing of this one
+    return tuple(name for name in folder.split("/") if name and not _MONTH.match(name))

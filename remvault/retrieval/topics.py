@@ -15,7 +15,7 @@ from typing import NamedTuple
 # Chains of parents may be as long as there are notes; what is deeper counts for the topic at this depth.
 MAX_DEPTH = 12
 UNSORTED = "unsorted"  # where memories are that name no topic, by type
-BETWEEN = " > "  # between the names of a path
+BETWEEN = " / "  # between the names of a path
 
 
 class Known(NamedTuple):
@@ -138,7 +138,7 @@ def roots(topics: Mapping[str, Topic]) -> list[Topic]:
 
 
 def find_topics(topics: Mapping[str, Topic], name: str) -> list[Topic]:
-    """The topics called so: by id, by path (`a > b`, `a/b`), by name or an alias of its memory; best way first."""
+    """The topics called so: by id, by path (`a / b`), by name or an alias of its memory; best way first."""
     by_id = [one for one in topics.values() if one.id == name]
     if by_id:
         return by_id

@@ -27,7 +27,7 @@ def catalog(
     """Name the providers, the topics and, in a topic, the memories that this context may see; never a body.
 
     Args:
-        topic: its name, path (`storage > locks`) or id; None for all of them.
+        topic: its name, path (`storage / locks`) or id; None for all of them.
         depth: levels of topics.
         budget_chars: characters of the block.
         budget_s: how long each other provider may take.

@@ -51,7 +51,7 @@ def test_the_hint_of_a_topic_that_is_a_memory_is_its_summary() -> None:
     note = known("Storage", summary="How bytes are kept", parent="backend")
 
     assert lines(held(note, known("Locks", parent=note.id)))[2:] == [
-        "- backend &gt; Storage (2): How bytes are kept",
+        "- backend / Storage (2): How bytes are kept",
     ]
 
 
@@ -64,7 +64,7 @@ def test_a_topic_ends_in_its_memories_with_their_summaries_or_nothing() -> None:
 
     assert lines(held(*memories), topic="Storage") == [
         "storage (3, 1 below): Locks; Deep; Pages",
-        "- storage &gt; pages (1): Deep",
+        "- storage / pages (1): Deep",
         "- m-locks Locks (semantic, 2026-11-03): One lock a file",
         "- m-pages Pages (semantic)",
     ]
@@ -79,7 +79,7 @@ def test_an_unknown_topic_and_an_ambiguous_one_are_told_apart() -> None:
         make_catalog(holdings, topic="locks")
 
     assert unknown.value.message == "no topic called 'lock' here"
-    assert several.value.others == ["a > locks", "b > locks"]
+    assert several.value.others == ["a / locks", "b / locks"]
 
 
 def test_the_names_of_more_topics_come_before_the_hints_of_all() -> None:

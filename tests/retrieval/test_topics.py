@@ -40,7 +40,7 @@ def test_a_parent_may_be_a_memory_by_id_or_title_which_then_is_the_topic() -> No
 
     assert tree(storage, by_id, by_title) == {
         "backend": (3, []),
-        "backend > Storage": (3, ["Storage", "Locks", "Pages"]),
+        "backend / Storage": (3, ["Storage", "Locks", "Pages"]),
     }
     (topic,) = find_topics(build_topics([storage, by_id]), "Storage")
     assert topic.id == "m-storage"
@@ -51,10 +51,10 @@ def test_chains_of_parents_make_depth() -> None:
 
     assert tree(a, b, c, known("leaf", parent="C")) == {
         "A": (4, ["A"]),
-        "A > B": (3, ["B"]),
-        "A > B > C": (2, ["C", "leaf"]),
+        "A / B": (3, ["B"]),
+        "A / B / C": (2, ["C", "leaf"]),
         "unsorted": (1, []),
-        "unsorted > semantic": (1, ["A"]),
+        "unsorted / semantic": (1, ["A"]),
     }
 
 
@@ -63,7 +63,7 @@ def test_folders_nest_and_tags_with_slashes_do_too() -> None:
 
     assert found == {
         "storage": (2, []),
-        "storage > locks": (2, ["x", "y"]),
+        "storage / locks": (2, ["x", "y"]),
         "urgent": (1, ["y"]),
     }
 
@@ -77,7 +77,7 @@ def test_a_parent_goes_before_the_folder_and_tags_count_beside_it() -> None:
 def test_what_names_no_topic_is_last_and_by_type() -> None:
     found = tree(known("a", type="decision"), known("b", type="decision"), known("c", parent="x"))
 
-    assert list(found) == ["x", "unsorted", "unsorted > decision"]
+    assert list(found) == ["x", "unsorted", "unsorted / decision"]
     assert found["unsorted"] == (2, [])
 
 
@@ -92,7 +92,7 @@ def test_the_newest_time_and_the_size_are_those_of_the_whole_branch() -> None:
 def test_circles_are_cut_at_the_least_name() -> None:
     found = tree(known("b", parent="c"), known("c", parent="a"), known("a", parent="b"), known("self", parent="self"))
 
-    assert found == {"a": (3, ["a"]), "a > c": (3, ["c"]), "a > c > b": (2, ["b", "a"]), "self": (1, ["self"])}
+    assert found == {"a": (3, ["a"]), "a / c": (3, ["c"]), "a / c / b": (2, ["b", "a"]), "self": (1, ["self"])}
 
 
 def test_a_long_chain_ends_at_the_greatest_depth() -> None:
@@ -110,8 +110,8 @@ def test_a_topic_is_found_by_id_path_name_and_alias() -> None:
     def found(name: str) -> list[str]:
         return [one.path for one in find_topics(topics, name)]
 
-    assert found("m-locks") == found("storage > locks") == found("mutexes") == ["storage > Locks"]
-    assert found("other/locks") == found("other > locks") == ["other > locks"]
+    assert found("m-locks") == found("storage / locks") == found("mutexes") == ["storage / Locks"]
+    assert found("other/locks") == found("other / locks") == ["other / locks"]
     assert found("nothing") == []
     assert found(topics["storage"].id) == ["storage"]
 

@@ -13,10 +13,12 @@ from remvault.surfaces.cli.invocation import Json, of
 def verb(
     ctx: typer.Context,
     topic: Annotated[
-        str | None, typer.Argument(metavar="[TOPIC]", help="Look into this topic: its name, path 'a > b' or id")
+        str | None, typer.Argument(metavar="[TOPIC]", help="Look into this topic: its name, path 'a / b' or id")
     ] = None,
-    depth: Annotated[int, typer.Option(min=1, help="Levels of topics")] = DEFAULT_DEPTH,
-    budget_chars: Annotated[int, typer.Option(min=1, help="Characters the text may have")] = DEFAULT_BUDGET,
+    depth: Annotated[int, typer.Option(min=1, metavar="N", help="Levels of topics")] = DEFAULT_DEPTH,
+    budget_chars: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Characters the text may have")
+    ] = DEFAULT_BUDGET,
     as_json: Json = False,
 ) -> None:
     """Name what may be remembered here: vaults, topics and titles, never the text of a note."""
