@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.bench.retrieval import report
 from tests.bench.retrieval.baselines import ENGINES
-from tests.bench.retrieval.running import BENCHES, Bench, Disagreement, Run, measure
+from tests.bench.retrieval.running import BENCHES, OWN, Bench, Disagreement, Run, measure
 from tests.bench.retrieval.sets import BadSet, find_sets
 
 
@@ -70,7 +70,7 @@ def _chosen(data: Path, names: str) -> list[Bench]:
     for bench in BENCHES:
         if wanted and not {bench.name, bench.set_name, *bench.reports} & set(wanted):
             continue
-        if bench.set_name not in found:
+        if bench.set_name not in (*found, OWN):
             print(f"skipped: {bench.name}, since {data} holds no set {bench.set_name}", file=sys.stderr)
             continue
         chosen.append(bench)

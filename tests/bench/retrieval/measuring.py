@@ -97,11 +97,7 @@ def of_engine(kind: Kind, questions: Sequence[Question], answers: Sequence[tuple
     if kind == "gate":
         return separation([(_top(right), _top(wrong)) for question, (right, wrong) in both if question.wrong])
     shown = [(question, Block(tuple(key for key, _ in right), (), 0, "", ())) for question, (right, _) in both]
-    negatives = [block for question, block in shown if not question.gold]
-    found = _surfaced_recall(shown)
-    if negatives:
-        found["FPR"] = wilson(sum(bool(block.relevant) for block in negatives), len(negatives))
-    return found
+    return _surfaced_recall(shown) | _false_positive_rates(shown)
 
 
 def _top(found: Scored) -> float:
@@ -115,7 +111,7 @@ def surfaced(asked: Asked) -> Metrics:
     negatives = [block for question, block in _blocks(asked) if not question.gold]
     if negatives:
         n = len(negatives)
-        found["FPR"] = wilson(sum(bool(block.relevant) for block in negatives), n)
+        found |= _false_positive_rates(_blocks(asked))
         found["negatives_abstained"] = wilson(sum(not block.keys for block in negatives), n)
         found["negatives_core_only"] = wilson(sum(bool(block.core) and not block.relevant for block in negatives), n)
         found["negatives_irrelevant"] = found["FPR"]
@@ -144,6 +140,17 @@ def _surfaced_recall(shown: Sequence[tuple[Question, Block]]) -> Metrics:
         for name in dict.fromkeys(["surfaced_recall", f"surfaced_recall_{question.group}".rstrip("_")]):
             wanted.setdefault(name, []).extend(key in block.relevant for key in question.gold)
     return {name: wilson(sum(hits), len(hits)) for name, hits in wanted.items() if hits}
+
+
+def _false_positive_rates(shown: Sequence[tuple[Question, Block]]) -> Metrics:
+    """The share of questions without an answer that were given memories: of all, and of each group of several."""
+    wrong: dict[str, list[bool]] = {}
+    for question, block in shown:
+        if not question.gold:
+            wrong.setdefault(question.group, []).append(bool(block.relevant))
+    rates = {f"FPR_{group}": wilson(sum(hits), len(hits)) for group, hits in wrong.items() if len(wrong) > 1}
+    everything = [hit for hits in wrong.values() for hit in hits]
+    return ({"FPR": wilson(sum(everything), len(everything))} if everything else {}) | rates
 
 
 def _blocks(asked: Asked) -> list[tuple[Question, Block]]:

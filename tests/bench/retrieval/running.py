@@ -19,7 +19,9 @@ from tests.bench.retrieval.measuring import MEASURES, Metrics
 from tests.bench.retrieval.protocols import Protocol, Question
 from tests.bench.retrieval.remmemory import remmemory
 from tests.bench.retrieval.sets import SetFolder, find_sets
+from tests.bench.retrieval.synthetic import synthetic
 
+OWN = "synthetic"  # needs no data
 _SHARD = 60
 _AGREEING = 5  # questions a vault that are asked once more in the long way
 
@@ -56,6 +58,7 @@ BENCHES: tuple[Bench, ...] = (
     ),
     Bench("remmemory", "remmemory", remmemory, {"remmemory": "block"}),
     Bench("qmd", "qmd", protocols.titled, {"qmd": "ranking"}),
+    Bench(OWN, OWN, lambda _: synthetic(), {"synthetic": "ranking", "synthetic-surface": "block"}),
 )
 
 
@@ -166,7 +169,7 @@ def _bench(name: str) -> Bench:
 @lru_cache
 def _protocol(run: Run, name: str) -> Protocol:
     bench = _bench(name)
-    protocol = bench.make(find_sets(run.data)[0][bench.set_name])
+    protocol = bench.make(SetFolder(OWN, run.data) if bench.set_name == OWN else find_sets(run.data)[0][bench.set_name])
     return replace(protocol, questions=protocol.questions[: run.quick])
 
 
