@@ -74,6 +74,8 @@ def _chosen(data: Path, names: str) -> list[Bench]:
             print(f"skipped: {bench.name}, since {data} holds no set {bench.set_name}", file=sys.stderr)
             continue
         chosen.append(bench)
+    if not chosen:
+        raise BadSet("nothing to measure")
     return chosen
 
 
