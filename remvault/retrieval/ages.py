@@ -8,7 +8,7 @@ from typing import Any
 
 from remvault.domain.moments import parse_moment
 
-UNKNOWN = "age unknown"
+UNKNOWN = "unknown"
 _DAY_S = 86_400
 _MONTH_DAYS, _YEAR_DAYS = 30.44, 365.25
 

@@ -16,6 +16,7 @@ from remvault.retrieval.rendering import Item, Section, left_out_line, render_bl
 # Without a tokenizer of the model at hand: English prose and code average a little under four bytes a token
 # (OpenAI's tokenizer notes say "roughly 4 characters"), so three keeps the estimate on the safe side.
 CHARS_PER_TOKEN = 3
+_BRIEF_BELOW = 1_000  # a budget in which an explanation would take the place of a memory
 _UNFIT = "does not fit the budget"
 
 
@@ -109,9 +110,11 @@ def pack(
 class _Packing:
     def __init__(self, budget: int, max_items: int, frame: Frame) -> None:
         self._budget, self._max_items, self._frame = budget, max_items, frame
+        self._is_brief = budget < _BRIEF_BELOW
         # Room for the frame and for the last line at its longest, so that adding either never breaks the budget.
         longest = left_out_line(10**6, is_least=True)
-        self._left = budget - size_of(render_block([Section("x", ["x"])], frame, more=longest))
+        empty = render_block([Section("x", ["x"])], frame, more=longest, is_brief=self._is_brief)
+        self._left = budget - size_of(empty)
         self._sections: list[Section] = []
         self.items: list[Placed] = []
         self._left_out: list[tuple[str, str]] = []
@@ -151,7 +154,7 @@ class _Packing:
             else:
                 line = ""
         shown = line if self._sections else ""
-        block = render_block(self._sections, self._frame, more=more)
+        block = render_block(self._sections, self._frame, more=more, is_brief=self._is_brief)
         return Packed(block, tuple(self.items), tuple(self._left_out), shown)
 
     def _place(self, part: Part, item: Item, candidate: Candidate, room: int) -> tuple[Item, str] | None:

@@ -130,6 +130,7 @@ def surface(
     core_slots: int = 0,
     files: Collection[str] | None = None,
     earlier: Mapping[Key, str] | None = None,
+    threshold: float | None = None,
 ) -> Surfaced:
     """Choose and render the memories that match a prompt, within `budget_chars` characters.
 
@@ -143,6 +144,7 @@ def surface(
         core_slots: core memories at most.
         files: in hand, relative to the code root.
         earlier: what this session was shown, which is left out while its content is the same.
+        threshold: of the gate, 0..1; None: as calibrated.
     """
     terms = Terms(
         budget=budget_chars,
@@ -152,7 +154,7 @@ def surface(
         now=view.now,
         earlier=earlier or {},
     )
-    options = surface_options(max_items, files, earlier=len(terms.earlier))
+    options = surface_options(max_items, files, earlier=len(terms.earlier), threshold=threshold)
     answer = search(view, prompt, options, analyzer=analyzer, provider=provider)
     candidates = Candidates(
         core=core_offers(view, provider) if core_slots else (),
@@ -164,10 +166,23 @@ def surface(
     return choose(candidates, terms, gate=answer.gate, notices=answer.notices)
 
 
-def surface_options(max_items: int, files: Collection[str] | None = None, *, earlier: int = 0) -> SearchOptions:
-    """The search behind a block of `max_items` memories; the code is looked at as they are packed."""
-    limit = max_items * OVERSAMPLE + min(earlier, _BEHIND)
-    return SearchOptions(limit=limit, only_valid=True, files=files, files_first=files is not None, with_code=False)
+def surface_options(
+    max_items: int, files: Collection[str] | None = None, *, earlier: int = 0, threshold: float | None = None
+) -> SearchOptions:
+    """The search behind a block of `max_items` memories; the code is looked at as they are packed.
+
+    Args:
+        earlier: memories that this session was shown.
+        threshold: of the gate; None: as calibrated.
+    """
+    return SearchOptions(
+        limit=max_items * OVERSAMPLE + min(earlier, _BEHIND),
+        only_valid=True,
+        files=files,
+        files_first=files is not None,
+        threshold=threshold,
+        with_code=False,
+    )
 
 
 def choose(candidates: Candidates, terms: Terms, *, gate: Gate | None = None, notices: Sequence[str] = ()) -> Surfaced:
@@ -221,7 +236,7 @@ def choose(candidates: Candidates, terms: Terms, *, gate: Gate | None = None, no
 def why_closed(offer: Offer, gate: Gate | None) -> str:
     """Why the prompt alone does not bring a memory into the block; "" when it does."""
     if not offer.opens:
-        return "matched by word stem only"
+        return next(iter(offer.reasons), "no whole word matched")
     if gate is not None and not gate.is_open:
         return f"gate closed: {gate.score:.3f} is under {gate.threshold:.3f}"
     return ""

@@ -135,8 +135,8 @@ def texts_of(offer: Offer, most: int) -> list[str]:
     texts = [text for text in texts if len(text) <= most and size_of(text) <= most]
     line_of_it = snippet(passage, offer.matched)
     if line_of_it:
-        texts.append(f"(a line of it: remvault show {memory_id} has all)\n{line_of_it}")
-    return [*texts, f"(no room for the text: remvault show {memory_id})"]
+        texts.append(f"(a line of it; all: remvault show {memory_id})\n{line_of_it}")
+    return [*texts, f"(for its text: remvault show {memory_id})"]
 
 
 def trust_of(memory: Mapping[str, Any]) -> str | None:

@@ -221,7 +221,12 @@ def surface_all(
         now=vault.surroundings.now(),
         earlier={} if again else shown_earlier(vault),
     )
-    options = surface_options(terms.max_items, reading.files_in(vault, files), earlier=len(terms.earlier))
+    options = surface_options(
+        terms.max_items,
+        reading.files_in(vault, files),
+        earlier=len(terms.earlier),
+        threshold=reading.gate_threshold(vault),
+    )
     asked = _ask_all(vault, listed, prompt, options, files, budget_s=budget_s, for_block=True)
     found = fuse(asked.lists, own=vault.provider, limit=options.limit)
     candidates = Candidates(

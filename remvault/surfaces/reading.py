@@ -120,6 +120,7 @@ def search_options(
         literal=literal,
         only_valid=not vault.is_person,
         files=files_in(vault, files),
+        threshold=gate_threshold(vault),
     )
 
 
@@ -183,10 +184,17 @@ def surface(
         delimiter=delimiter or new_delimiter(vault),
         files=files_in(vault, files),
         earlier={} if again or as_of is not None else shown_earlier(vault),
+        threshold=gate_threshold(vault),
     )
     if as_of is None:
         record_exposures(vault, surfaced, prompt)
     return replace(surfaced, notices=(*surfaced.notices, *vault.synonyms.notices()))
+
+
+def gate_threshold(vault: OpenVault) -> float | None:
+    """The setting of the gate; None for `auto`."""
+    value = vault.settings.get("gate.threshold")
+    return float(value) if isinstance(value, int | float) else None
 
 
 def new_delimiter(vault: OpenVault) -> str:

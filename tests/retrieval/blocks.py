@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from remvault.retrieval.frame import Form
-from remvault.retrieval.rendering import PREAMBLE, Item
+from remvault.retrieval.rendering import BRIEF, PREAMBLE, Item
 
 DELIMITER = "ghijklmopqsv"
 _REFERENCE = re.compile(r"&(?:amp|lt|gt|quot|#x[0-9a-f]+);")
@@ -41,6 +41,8 @@ class Block:
 
 def parse_block(text: str, form: Form, delimiter: str = DELIMITER) -> Block:
     """Read a block; raises NoBlock where anything is not as it should be."""
+    if PREAMBLE not in text:  # a small block has a shorter one
+        text = text.replace(BRIEF, PREAMBLE, 1)
     if text.count(delimiter) != 2:
         raise NoBlock(f"the delimiter stands there {text.count(delimiter)} times")
     return {"xml": _xml, "md": _markdown, "json": _json}[form](text, delimiter)

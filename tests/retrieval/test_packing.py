@@ -116,9 +116,11 @@ def test_memories_stand_in_the_order_of_parts_and_ranks() -> None:
     assert list(parse_block(got.block, "xml").parts) == ["core", "files", "relevant"]
 
 
-def test_more_room_never_reorders_or_drops_what_comes_first() -> None:
+@pytest.mark.parametrize("budgets", [range(300, 1_000, 7), range(1_000, 3_000, 7)])
+def test_more_room_never_reorders_or_drops_what_comes_first(budgets: range) -> None:
+    """A budget from which on the voices are explained begins anew."""
     before: list[str] = []
-    for budget in range(300, 3_000, 7):
+    for budget in budgets:
         got = [one.item.id for one in packed(budget, relevant=notes(6)).items]
         assert got[: len(before)] == before
         before = got
@@ -150,7 +152,7 @@ def test_the_limit_counts_what_the_prompt_brought_and_not_the_core() -> None:
 
     assert [sum(one.part == name for one in got.items) for name in ("core", "files", "relevant")] == [3, 2, 16]
     assert dict(got.left_out)["r-16"] == "over 18 memories"
-    assert "14 more memories did not fit" in got.block
+    assert "14 more did not fit" in got.block
 
 
 def test_the_last_line_counts_what_had_no_room_and_nothing_else() -> None:
@@ -159,14 +161,14 @@ def test_the_last_line_counts_what_had_no_room_and_nothing_else() -> None:
 
     got = packed(2_400, relevant=[hidden, *notes(1), *big])
 
-    assert parse_block(got.block, "xml").more == "2 more memories did not fit: remvault search shows them"
+    assert parse_block(got.block, "xml").more == "2 more did not fit: remvault search"
     assert dict(got.left_out) == {
         "m-gone": "code gone: a.py",
         "m-big0": "does not fit the budget",
         "m-big1": "does not fit the budget",
     }
     more = packed(2_400, relevant=[*notes(1), *big], is_more=True)
-    assert parse_block(more.block, "xml").more.startswith("at least 2 more memories")
+    assert parse_block(more.block, "xml").more.startswith("at least 2 more")
 
 
 def test_the_catalog_is_shown_whole_and_only_beside_memories() -> None:

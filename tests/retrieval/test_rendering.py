@@ -6,6 +6,7 @@ import json
 import random
 import re
 from dataclasses import fields, replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -29,6 +30,11 @@ def as_shown(item: Item) -> Item:
         elif isinstance(value, tuple):
             changed[name] = tuple(shown(one) for one in value)
     return Item(**changed)
+
+
+def with_field(field: str, text: str) -> Item:
+    values: dict[str, Any] = {field: text}
+    return replace(PLAIN, **values)
 
 
 def block_of(many: list[Item], form: Form, *, line: str = "", more: str = "") -> str:
@@ -73,7 +79,7 @@ def test_text_without_hidden_characters_comes_back_to_the_letter(form: Form, tex
 def test_no_piece_in_any_field_closes_the_block_or_a_memory(form: Form, field: str) -> None:
     known = block_of([PLAIN, PLAIN], form)
     for piece in PIECES:
-        block = block_of([replace(PLAIN, **{field: piece}), PLAIN], form)
+        block = block_of([with_field(field, piece), PLAIN], form)
 
         assert block.count(DELIMITER) == 2
         for mark in ("</memor", "<memor", "</rem", "<doubt", "</core", "</rel"):
@@ -147,8 +153,8 @@ def test_nothing_to_show_is_no_block() -> None:
 
 def test_the_last_line_says_how_many_are_left_and_how_to_get_them() -> None:
     assert left_out_line(0) == ""
-    assert left_out_line(1) == "1 more memory did not fit: remvault search shows them"
-    assert left_out_line(12, is_least=True) == "at least 12 more memories did not fit: remvault search shows them"
+    assert left_out_line(1) == "1 more did not fit: remvault search"
+    assert left_out_line(12, is_least=True) == "at least 12 more did not fit: remvault search"
     for form in FORMS:
         block = block_of([PLAIN], form, more=left_out_line(3))
-        assert "3 more memories" in block.strip().split("\n")[-2 if form != "md" else -3]
+        assert "3 more did" in block.strip().split("\n")[-2 if form != "md" else -3]
