@@ -1,7 +1,7 @@
 """The figures: `python -m tests.bench`. Prints each beside its bar; exits with 1 when a bar is missed.
 
 Options: `--notes N` (10,000), `--large N` (100,000; 0 leaves it out), `--quick` (fewer runs).
-Parts with a report of their own: `python -m tests.bench anchors`, `watch`, `scenarios`, `kills`.
+Parts with a report of their own: `python -m tests.bench anchors`, `watch`, `scenarios`, `kills`, `retrieval`.
 """
 
 from __future__ import annotations
@@ -9,21 +9,23 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from tests.bench import index_bench, kills_bench, process_bench, providers_bench, scenarios_bench, watch_bench
 from tests.bench.anchors import report as anchors
 from tests.bench.figures import Figure
 from tests.bench.frontmatter_bench import measure as measure_edits
+from tests.bench.retrieval.__main__ import main as retrieval
 from tests.bench.vault_generator import generate
 from tests.vaults import git
 
-PARTS = {
+PARTS: Mapping[str, Callable[[list[str]], int]] = {
     "anchors": anchors.main,
     "watch": watch_bench.main,
     "scenarios": scenarios_bench.main,
     "kills": kills_bench.main,
+    "retrieval": retrieval,
 }
 
 

@@ -11,8 +11,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from tests.bench.retrieval import report
+from tests.bench.retrieval.asking import Disagreement
 from tests.bench.retrieval.baselines import ENGINES
-from tests.bench.retrieval.running import BENCHES, OWN, Bench, Disagreement, Run, measure
+from tests.bench.retrieval.running import BENCHES, OWN, Bench, Run, measure
 from tests.bench.retrieval.sets import BadSet, find_sets
 
 

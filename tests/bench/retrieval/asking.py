@@ -21,6 +21,10 @@ from tests.bench.retrieval.protocols import Question
 DEPTH = 100
 
 
+class Disagreement(Exception):
+    """One way of asking gave another answer than the command line's own."""
+
+
 Kind = Literal["ranking", "gate", "block"]
 
 
@@ -126,10 +130,20 @@ class Asker:
         answer = search_view(view, query, options, analyzer=vault.analyzer, provider=vault.provider)
         return [self._key(hit.row.id) for hit in answer.hits], answer
 
-    def search_anew(self, query: str, context: Mapping[str, str]) -> list[str]:
-        """The keys of the hits of `reading.search` itself, which looks at the files first, at its own limit."""
-        vault, _ = self._in(context)
-        return [self._key(hit.row.id) for hit in reading.search(vault, query).hits]
+    def must_agree(self, question: Question) -> None:
+        """Ask as `reading.search` does, at the default depth and at the bench's: hits and gate must be the same.
+
+        Raises:
+            Disagreement: they are not, so that the bench does not measure what a user sees.
+        """
+        vault, _ = self._in(question.context)
+        anew = reading.search(vault, question.text)
+        said = [self._key(hit.row.id) for hit in anew.hits], anew.gate.score
+        for limit in (1, None, DEPTH):
+            keys, answer = self.search(question.text, question.context, limit=limit)
+            wanted = said[0][:limit], said[1]
+            if (keys[: len(wanted[0])], answer.gate.score) != wanted:
+                raise Disagreement(f"{question.id} at limit {limit}: {keys[:10]}, {answer.gate.score}; wanted {wanted}")
 
     def surface(self, prompt: str, context: Mapping[str, str]) -> Block:
         """What `reading.surface` gives a prompt."""
