@@ -134,15 +134,21 @@ def texts_of(offer: Offer, most: int) -> list[str]:
         texts.append(f"(summary)\n{offer.memory['summary']}")
     texts = [text for text in texts if len(text) <= most and size_of(text) <= most]
     line_of_it = snippet(passage, offer.matched)
-    if line_of_it:
+    if any(word.casefold() in line_of_it.casefold() for word in offer.matched):
         texts.append(f"(a line of it; all: remvault show {memory_id})\n{line_of_it}")
     return [*texts, f"(for its text: remvault show {memory_id})"]
 
 
 def trust_of(memory: Mapping[str, Any]) -> str | None:
-    """How far the best of its sources is trusted, as the note says; None when it names none."""
-    named = {entry.get("trust") for entry in memory["provenance"]}
-    return next((trust for trust in TRUSTS if trust in named), None)
+    """How far a memory's sources are trusted, as it says: the best of them; None when it names none.
+
+    What was consolidated is worth no more than the worst of what it was made of.
+    """
+    named = [entry["trust"] for entry in memory["provenance"] if entry.get("trust") in TRUSTS]
+    if not named:
+        return None
+    is_consolidated = any(entry.get("origin") == "consolidation" for entry in memory["provenance"])
+    return (max if is_consolidated else min)(named, key=TRUSTS.index)
 
 
 def content_of(offer: Offer) -> str:

@@ -84,6 +84,46 @@ def test_only_what_is_near_in_time_and_of_the_same_session_is_recent(state: Stat
     assert list(usage.recent("shown", "s", now=NOW, within=quarter)) == ["m-new"]
 
 
+def test_a_session_knows_what_it_saw_until_it_forgets(state: State) -> None:
+    usage = Usage(state)
+    usage.add([use_at(NOW, "shown", "m-1", session="s", content="old"), use_at(NOW, "shown", "m-2", session="t")])
+    usage.add([use_at(NOW, "shown", "m-1", session="s", content="new")])
+    usage.add([use_at(NOW, "shown", "m-1", session="s", content="theirs", provider="team")])
+    usage.add([use_at(NOW, "recall", "m-3", session="s"), use_at(NOW, "shown", "m-4")])
+
+    assert {key: use.content for key, use in usage.seen("s").items()} == {
+        (None, "m-1"): "new",
+        ("team", "m-1"): "theirs",
+    }
+    assert usage.by_memory()["m-1"].times_surfaced == 2  # what another vault holds is its own business
+    usage.add([use_at(NOW, "forgotten", "", session="s"), use_at(NOW, "shown", "m-1", session="s", content="new")])
+    assert list(usage.seen("s")) == [(None, "m-1")]
+    assert list(usage.seen("t")) == [(None, "m-2")]
+    assert usage.seen("nobody") == {}
+    assert sorted(usage.by_memory()) == ["m-1", "m-2", "m-3", "m-4"]
+
+
+@pytest.mark.parametrize("session", ['quote " in it', "line\nbreak", "\\", "ключ", "s"])
+def test_any_text_may_name_a_session(state: State, session: str) -> None:
+    Usage(state).add([use_at(NOW, "shown", "m-1", session=session, content="x"), use_at(NOW, "shown", "m-2")])
+
+    assert list(Usage(state).seen(session)) == [(None, "m-1")]
+
+
+def test_compaction_keeps_what_the_latest_sessions_saw_and_counts_nothing_twice(state: State) -> None:
+    usage = Usage(state)
+    for at in range(5_000):
+        moment, session = NOW + timedelta(minutes=at), f"s-{at // 50}"
+        usage.add([use_at(moment, "shown", f"m-{at % 50}", session=session, content="c", signals={"text": 1.0})])
+
+    assert (state.caches / "usage").stat().st_size <= MAX_BYTES + 1_000
+    for session in range(90, 100):
+        assert len(usage.seen(f"s-{session}")) == 50
+    found = usage.by_memory()
+    assert {one.times_surfaced for one in found.values()} == {100}
+    assert all(one.last is not None and one.last.signals for one in found.values())
+
+
 def test_the_file_stays_bounded_and_counts_survive(state: State) -> None:
     usage = Usage(state)
     wide = {f"signal-{at}": 0.123456 for at in range(10)}
