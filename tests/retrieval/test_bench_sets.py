@@ -274,7 +274,14 @@ def scenario(**more: Any) -> dict[str, Any]:
 
 def test_a_store_becomes_a_project_with_the_products_own_means(tmp_path: Path) -> None:
     memories = [
-        {"text": "Now Milan.", "weight": 3, "lastSeenAgoDays": 2, "category": "preferences", "helpful": 2},
+        {
+            "text": "Now Milan.",
+            "weight": 3,
+            "lastSeenAgoDays": 2,
+            "category": "preferences",
+            "helpful": 2,
+            "pinned": True,
+        },
         {"text": "Rome.", "status": "SUPERSEDED", "weight": 0.5},
         {"text": "Turin.", "status": "CONFLICTED", "irrelevant": 1},
     ]
@@ -282,7 +289,7 @@ def test_a_store_becomes_a_project_with_the_products_own_means(tmp_path: Path) -
 
     now, before, disputed = (parse_note(note.path, note.text().encode()).memory for note in protocol.notes)
     assert (now.type, now.importance, now.observed) == ("preference", 1.0, "2026-11-29T12:00:00Z")
-    assert now.confirmed is None
+    assert (now.confirmed, now.pinned, before.pinned) == (None, True, False)
     assert now.supersedes == (before.id,)
     assert (before.freshness, before.importance) == ("superseded", 0.17)
     assert [(one.type, one.target) for one in disputed.relations] == [("contradicts", now.id)]

@@ -7,6 +7,7 @@ How its fields become the product's own means:
   store without one are then its person's, in `team:<scenario id>`, which is open whatever the project is.
 - `text`: the body, its first words the title. `category`: the type (preferences: preference, else semantic).
 - `weight`: `importance`, a third of it, at most 1 (3 is the heaviest there). Absent stays absent.
+- `pinned`: `pinned`.
 - `lastSeenAgoDays`: `observed`, so many days before the clock. Nothing is `confirmed`: to be seen confirms nothing.
 - `status` SUPERSEDED: `freshness: superseded`, and when one other memory of the store has no status, that one's
   `supersedes`. CONFLICTED: a relation `contradicts` to the other memories of the store that have no status.
@@ -103,6 +104,8 @@ def _note(row: Row, memories: list[Row], at: int) -> BenchNote:
     weight, age = memory.number("weight"), memory.number("lastSeenAgoDays")
     if weight is not None:
         fields["importance"] = f"{max(0.0, min(1.0, weight / _HEAVIEST)):.2f}"
+    if memory.values.get("pinned") is True:
+        fields["pinned"] = "true"
     if age is not None:
         fields["observed"] = format_moment(NOW - timedelta(days=age))
     if status == "ACTIVE" and not standing and replaced:
