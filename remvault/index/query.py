@@ -60,7 +60,7 @@ def build_query(text: str, analyzer: Analyzer) -> list[QueryWord]:
     """
     text = text[:MAX_CHARS]
     found: dict[str, QueryWord] = {}
-    for token in tokens(text):
+    for token in dict.fromkeys(tokens(text)):
         for word in _words(token, analyzer):
             found.setdefault(word.text, word)
         if len(found) >= 2 * MAX_WORDS:
@@ -79,7 +79,7 @@ def build_query(text: str, analyzer: Analyzer) -> list[QueryWord]:
 
 def _words(token: str, analyzer: Analyzer) -> list[QueryWord]:
     if is_unspaced(token[0]):
-        pairs = [token[at : at + 2] for at in range(len(token) - 1)] or [token]
+        pairs = list(dict.fromkeys(token[at : at + 2] for at in range(len(token) - 1)))[: 2 * MAX_WORDS] or [token]
         return [QueryWord(pair, (QueryTerm(pair, "bigram", WEIGHTS["bigram"]),)) for pair in pairs]
     if is_sign(token):
         sign = token[:MAX_TERM]
@@ -105,6 +105,8 @@ def _words(token: str, analyzer: Analyzer) -> list[QueryWord]:
         stem = analyzer.stem(folded)
         terms.setdefault(stem, "stem")
         terms.setdefault(STEM + stem, "stem")
+    if is_english:  # what nearly every note holds says nothing of the word it is a part or the plain letters of
+        terms = {term: kind for term, kind in terms.items() if kind == "exact" or term not in words.STOP_WORDS}
     is_identifier = bool(parts) or not whole.isalpha()
     return [
         QueryWord(whole, tuple(QueryTerm(term, kind, WEIGHTS[kind]) for term, kind in terms.items()), is_identifier)

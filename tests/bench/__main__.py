@@ -12,7 +12,16 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from tests.bench import index_bench, kills_bench, process_bench, providers_bench, scenarios_bench, watch_bench
+from remvault.store.state import State
+from tests.bench import (
+    index_bench,
+    kills_bench,
+    process_bench,
+    providers_bench,
+    recognition_bench,
+    scenarios_bench,
+    watch_bench,
+)
 from tests.bench.anchors import report as anchors
 from tests.bench.figures import Figure
 from tests.bench.frontmatter_bench import measure as measure_edits
@@ -45,6 +54,8 @@ def figures(base: Path, *, notes: int, large: int, runs: int) -> Iterator[Figure
         git(folder, "commit", "-qm", "notes", env=env)
         yield from process_bench.commit_in_process(folder, f"{large:,}", env, runs=max(runs // 2, 3))
     yield from index_bench.figures(base / "index", notes=notes, runs=runs)
+    caches = base / "index" / "caches"
+    yield from recognition_bench.figures(base / "index" / "vault", State(caches, caches), runs=runs)
     yield from providers_bench.figures(base / "providers", env, notes=notes, runs=runs)
     edits = measure_edits(notes=notes if runs > 5 else 500)
     said = f"{edits['edits']:,} edits: {edits['wrong']} wrong, {edits['refused']} notes refused, {edits['edit_us']} µs"

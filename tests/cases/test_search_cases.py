@@ -11,6 +11,7 @@ import pytest
 import remvault
 from remvault.index.query import MAX_WORDS, build_query
 from remvault.index.snapshot import POSTING_BUDGET
+from remvault.index.words import STOP_WORDS
 from tests.vaults import note_text
 
 
@@ -244,3 +245,13 @@ def test_r42_signs_of_query_languages_around_a_word_leave_it_a_word(notes: Notes
         "deploys AND tuesday",
     ):
         assert notes.find(query) == ["open"], query
+
+
+@pytest.mark.parametrize("query", ["a." * 8_000, "aB" * 8_000, "a" + "\u0301" * 16_000, "à", "with_lock", "to-do"])
+def test_r42_no_word_stands_for_one_that_nearly_every_note_holds(notes: Notes, query: str) -> None:
+    """Such a part or plain letter alone cost as much as a long prompt, and says nothing."""
+    notes.write("all", "What all hold", "A lot to do with us.")
+
+    assert notes.find(query, all_terms=True) == []
+    for word in build_query(query, notes.open().analyzer):
+        assert not [term for term in word.terms if term.kind != "exact" and term.text in STOP_WORDS]
