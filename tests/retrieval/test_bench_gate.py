@@ -74,10 +74,10 @@ def test_two_runs_are_the_same_to_the_bit(tmp_path: Path) -> None:
 
 
 def test_text_and_json_say_the_same(measured: Measured) -> None:
-    answer = json.loads(report.as_json(measured, None))["sets"]
+    answer = json.loads(report.as_json(measured))["sets"]
 
     said: dict[str, dict[str, tuple[float, ...]]] = {}
-    for line in report.lines(measured, None):
+    for line in report.lines(measured):
         name, metric, value, low, _, high, _, n, *_ = line.split()
         said.setdefault(name, {})[metric] = (float(value), float(low), float(high), int(n))
 
@@ -155,3 +155,12 @@ def test_a_baseline_finds_words_within_its_scopes(name: str) -> None:
     assert [key for key, _ in engine.rank('What is "pink*" OR (', {"global:"})] == ["one"]
     assert engine.rank("submarine", {"global:", "project:zoo"}) == []
     assert engine.rank("", {"global:"}) == []
+
+
+def test_the_markdown_table_has_a_row_for_each_bar_that_was_measured(measured: Measured) -> None:
+    rows = list(report.markdown(measured))
+
+    bars, published = rows[: rows.index("")], rows[rows.index("") + 1 :]
+    assert [row.split(" | ")[1] for row in bars[2:]] == ["surfaced_recall_en", "FPR"]
+    assert len({row.count("|") for row in bars}) == 1
+    assert any("opencode-memory" in row for row in published)

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from tests.bench.retrieval import report
-from tests.bench.retrieval.asking import Disagreement
+from tests.bench.retrieval.asking import DEPTH, Disagreement
 from tests.bench.retrieval.baselines import ENGINES
 from tests.bench.retrieval.running import BENCHES, OWN, Bench, Run, measure
 from tests.bench.retrieval.sets import BadSet, find_sets
@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", type=int, metavar="N", help="the first N questions of each set only")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="make the vaults here, and take those that are")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
-    parser.add_argument("--latency", action="store_true", help="time each search; best with --jobs 1")
+    parser.add_argument("--latency", action="store_true", help="time each search at the default depth, in the JSON too")
     parser.add_argument("--markdown", action="store_true", help="print the table of bars for a README instead")
     parser.add_argument("--no-baselines", action="store_true", help="only the product")
     parser.add_argument("--explain-negatives", action="store_true", help="say what was shown where nothing should be")
@@ -48,10 +48,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     for remark in measured.remarks:
         print(f"note: {remark}", file=sys.stderr)
-    latency = measured.latency if asked.latency else None
     if asked.json is not None:
-        asked.json.write_text(report.as_json(measured, latency), encoding="utf-8")
-    print("\n".join(report.markdown(measured) if asked.markdown else report.lines(measured, latency)))
+        asked.json.write_text(report.as_json(measured, with_latency=asked.latency), encoding="utf-8")
+    print("\n".join(report.markdown(measured) if asked.markdown else report.lines(measured)))
+    for line in report.times(measured, "the default depth" if asked.latency else f"depth {DEPTH}"):
+        say(line)
     if asked.explain_negatives:
         print("\n".join(report.negatives(measured)))
     crossed = [one for found in measured.sets.values() for one in (found["scope_leaks"], found["superseded_surfaced"])]

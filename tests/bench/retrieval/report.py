@@ -11,29 +11,28 @@ from tests.bench.retrieval.notes import one_line
 from tests.bench.retrieval.running import Measured
 from tests.bench.retrieval.yardsticks import BARS, PUBLISHED, Bar
 
-Latency = Mapping[str, list[float]]
 OURS = "remvault"
 
 
-def as_json(measured: Measured, latency: Latency | None) -> str:
+def as_json(measured: Measured, *, with_latency: bool = False) -> str:
     """`{"sets": {NAME: {METRIC: {"value", "low", "high", "n"}}}, "baselines": {ENGINE: {NAME: …}}}`.
 
-    With `latency`, which no two runs have in common, `"latency_ms"` by vault stands beside.
+    With latency, which no two runs have in common, `"latency_ms"` by vault stands beside.
     """
     answer: dict[str, object] = {
         "sets": _answers(measured.sets),
         "baselines": {engine: _answers(found) for engine, found in measured.baselines.items()},
     }
-    if latency is not None:
+    if with_latency:
         answer["latency_ms"] = {
             name: {"p50": round(percentile(taken, 0.5), 1), "p95": round(percentile(taken, 0.95), 1), "n": len(taken)}
-            for name, taken in latency.items()
+            for name, taken in measured.latency.items()
             if taken
         }
     return json.dumps(answer, indent=1) + "\n"
 
 
-def lines(measured: Measured, latency: Latency | None) -> Iterator[str]:
+def lines(measured: Measured) -> Iterator[str]:
     """The results as a table of text: every metric of ours, with its bar where it has one, then the baselines."""
     for name, found in measured.sets.items():
         for metric, one in found.items():
@@ -42,10 +41,14 @@ def lines(measured: Measured, latency: Latency | None) -> Iterator[str]:
         yield f"\n{engine}"
         for name, found in sets.items():
             yield from (_line(name, metric, one) for metric, one in found.items())
-    for name, taken in (latency or {}).items():
+
+
+def times(measured: Measured, depth: str) -> Iterator[str]:
+    """How long a search took, by vault; no two runs agree on that."""
+    for name, taken in measured.latency.items():
         if taken:
             p50, p95 = percentile(taken, 0.5), percentile(taken, 0.95)
-            yield f"{name:<28}{'search ms p50 / p95':<22}{p50:>9.1f} / {p95:.1f}   n {len(taken)}"
+            yield f"{name:<28}search of {depth}: p50 {p50:.1f} ms, p95 {p95:.1f} ms, n {len(taken)}"
 
 
 def markdown(measured: Measured) -> Iterator[str]:
