@@ -1,4 +1,4 @@
-"""Markdown as far as a vault needs it: headings with their lines, and wikilinks."""
+"""Markdown as far as a vault needs it: headings with their lines, passages of long texts, and wikilinks."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ _HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|\Z)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)\Z")
 _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]+)(?:#[^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
 _TICKS = re.compile(r"`+")
+# A passage is a few lines of talk, or a paragraph; of a very long text passages are longer, not more.
+PASSAGE_CHARS = 600
+_MOST_PASSAGES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,26 @@ def sections(body: str, first_line: int = 1) -> list[Section]:
         outer = [(depth, name) for depth, name in outer if depth < level] + [(level, heading)]
         lines = []
     close()
+    return found
+
+
+def passages(body: str, first_line: int = 1) -> list[Section]:
+    """Cut a text without headings into passages of whole lines, each a section of level 0; at most 200.
+
+    One ends with the line that brings it to 600 characters, or to a 200th of a very long text.
+    """
+    least = max(PASSAGE_CHARS, len(body) // (_MOST_PASSAGES - 1))
+    found: list[Section] = []
+    lines: list[str] = []
+    size, start = 0, first_line
+    for number, line in enumerate(re.split(r"(?<=\n)", body), first_line):
+        lines.append(line)
+        size += len(line)
+        if size >= least:
+            found.append(Section(0, "", (), start, "".join(lines)))
+            lines, size, start = [], 0, number + 1
+    if "".join(lines).strip():
+        found.append(Section(0, "", (), start, "".join(lines)))
     return found
 
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from remvault.domain.memory import Memory
+from remvault.domain.memory import TRUSTS, Memory
 from remvault.domain.moments import parse_moment
 
 # What a person reads at a glance; a note with a thousand tags is under the first ones.
@@ -29,6 +29,8 @@ class About(NamedTuple):
     summary: str | None  # the beginning of it
     source: str | None  # the first one, or the beginning of it
     importance: float | None
+    trust: str | None  # of its strongest provenance entry
+    is_pinned: bool
     times: tuple[tuple[int, str], ...]  # when it was known to hold: seconds since 1970 and as typed, ascending
 
     def newest(self, now_s: float) -> tuple[int, str] | None:
@@ -39,7 +41,7 @@ class About(NamedTuple):
         return None
 
 
-NOTHING = About(None, (), (), None, None, None, ())
+NOTHING = About(None, (), (), None, None, None, None, False, ())
 
 
 def about(memory: Memory) -> About:
@@ -54,16 +56,19 @@ def about(memory: Memory) -> About:
         memory.summary and memory.summary[:MAX_SUMMARY_CHARS],
         source and source[:MAX_SOURCE_CHARS],
         memory.importance,
+        min((entry.trust for entry in memory.provenance if entry.trust), key=TRUSTS.index, default=None),
+        memory.pinned,
         tuple(_times(memory)),
     )
 
 
 def unpack(stored: Iterable[bytes]) -> Iterator[About]:
     """Read what was stored, compact JSON each, all at once: ten thousand calls would take twice as long."""
-    for parent, tags, aliases, summary, source, importance, times in json.loads(b"[%b]" % b",".join(stored)):
-        yield About(
-            parent, tuple(tags), tuple(aliases), summary, source, importance, tuple((at, text) for at, text in times)
-        )
+    for parent, tags, aliases, summary, source, importance, trust, is_pinned, times in json.loads(
+        b"[%b]" % b",".join(stored)
+    ):
+        moments = tuple((at, text) for at, text in times)
+        yield About(parent, tuple(tags), tuple(aliases), summary, source, importance, trust, is_pinned, moments)
 
 
 def _names(names: Iterable[str]) -> tuple[str, ...]:

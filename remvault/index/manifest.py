@@ -35,7 +35,7 @@ from remvault.index.schema import FIELDS, NOTES, SECTIONS
 MANIFEST_VERSION = ["3", *Entry._fields, *NoteRow._fields, *About._fields]
 INDEX_FOLDER, MANIFEST_FILE = "text-index", "manifest"
 _TICK_S = 0.02  # longest wait for the file system's clock to move on
-_NUMBERS = 8  # leading fields of an Entry that are numbers
+_NUMBERS = 10  # leading fields of an Entry that are numbers
 
 
 class BadManifest(Exception):

@@ -7,7 +7,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from remvault.domain.memory import Anchor
+from remvault.domain.memory import Anchor, Memory
+from remvault.domain.moments import parse_moment
 from remvault.index.abouts import About, about, unpack
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ class Entry(NamedTuple):
     number: int  # of the note's document; 0: not in the text index
     section_count: int  # documents of sections, numbered next
     marks: int  # bits: LINKED, FLAWED, RELATED, ANCHORED
+    group: int  # equal for the notes of one owner below one parent; 0: no parent
+    at: int  # when it was observed, else made, in seconds since 1970: the order within a group; 0: unknown
     owner: str | None
     id: str | None
     path: str
@@ -121,13 +124,17 @@ class Entry(NamedTuple):
 
 
 class Rows(Mapping[str, NoteRow]):
-    """Every note's row by path, made when asked for; ten thousand notes are seldom all looked at."""
+    """Every note's row by path, made when first asked for; ten thousand notes are seldom all looked at."""
 
     def __init__(self, entries: Mapping[str, Entry]) -> None:
         self._entries = entries
+        self._made: dict[str, NoteRow] = {}
 
     def __getitem__(self, path: str) -> NoteRow:
-        return as_row(self._entries[path])
+        row = self._made.get(path)
+        if row is None:
+            row = self._made[path] = as_row(self._entries[path])
+        return row
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)
@@ -138,7 +145,8 @@ class Rows(Mapping[str, NoteRow]):
 
 def as_row(entry: Entry) -> NoteRow:
     """Read an entry in full."""
-    blob, head_blob, title, kind, *fields = json.loads(entry.rest[: entry.rest.index(_TAB)])
+    text = entry.rest[: entry.rest.index(_TAB)].decode("utf-8", "surrogatepass")
+    blob, head_blob, title, kind, *fields = json.loads(text)
     fields[3] = tuple(fields[3])
     fields[7] = tuple((kind_, target) for kind_, target in fields[7])
     fields[8] = tuple(Anchor(at=at, digest=digest, commit=commit) for at, digest, commit in fields[8])
@@ -175,7 +183,21 @@ def make_entry(note: Note, stat: FileStat, *, is_embedded: bool) -> Entry:
     marks = LINKED * bool(memory.supersedes) | FLAWED * bool(problems)
     marks |= RELATED * bool(relations) | ANCHORED * bool(anchors)
     kept = to_json(rest) + _TAB + to_json(about(memory))
-    return Entry(*stat, 0, 0, 0, marks, memory.owner, memory.id, note.path, kept)
+    return Entry(*stat, 0, 0, 0, marks, _group(memory), _at(memory), memory.owner, memory.id, note.path, kept)
+
+
+def _group(memory: Memory) -> int:
+    """A number for owner and parent; 63 bits of SHA-1, so that columns of numbers hold it."""
+    if memory.parent is None or memory.is_local_only:
+        return 0
+    key = f"{memory.owner}\0{memory.parent}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.sha1(key, usedforsecurity=False).digest()[:8], "big") >> 1
+
+
+def _at(memory: Memory) -> int:
+    text = memory.observed or memory.created
+    moment = parse_moment(text) if text and not memory.is_local_only else None
+    return int(moment.timestamp()) if moment is not None else 0
 
 
 def abouts(entries: Sequence[Entry]) -> Iterator[About]:

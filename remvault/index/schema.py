@@ -25,16 +25,21 @@ if TYPE_CHECKING:
     from remvault.index.analysis import Analyzer
 
 # Raise it when stored records, packing or the choice of fields change: indexes of another number are thrown away.
-SCHEMA_VERSION = 2
-FIELDS = ("title", "aliases", "tags", "summary", "headings", "body")
-TITLE, ALIASES, TAGS, SUMMARY, HEADINGS, BODY = range(6)
+SCHEMA_VERSION = 3
+FIELDS = ("title", "aliases", "tags", "summary", "headings", "body", "date", "who")
+TITLE, ALIASES, TAGS, SUMMARY, HEADINGS, BODY, DATE, WHO = range(8)
 NOTES, SECTIONS = "note", "section"  # the two kinds of document, each with postings of its own
 MAX_POSITIONS = 32
 _POSITIONED = (TITLE, BODY)
 _MAX_POSITION = 0xFFFF
-# A body shorter than this, or with one heading, is its own best section.
+# A body shorter than this is its own best section.
 _LONG_BODY = 1500  # characters
 MAX_SECTIONS = 200
+# Months are spelled as most notes in English do; in other languages the numbers of a date still match.
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
 
 Lengths = tuple[int, ...]  # tokens in each of FIELDS
 
@@ -62,17 +67,15 @@ def is_indexed(note: Note) -> bool:
 
 def note_documents(memory: Memory, body: str, body_line: int, analyzer: Analyzer) -> NoteDocuments:
     """Analyse a note. Depends on nothing but its arguments, so a stored record gives the same documents again."""
-    from remvault.domain.markdown import sections
+    from remvault.domain.markdown import passages, sections
 
     parts = sections(body, body_line)
-    long = len(body) > _LONG_BODY and sum(1 for part in parts if part.level) >= 2
-    found = [
-        _indexed({HEADINGS: part.heading, BODY: part.text}, analyzer) for part in (parts[:MAX_SECTIONS] if long else ())
-    ]
+    cut = parts[:MAX_SECTIONS] if sum(1 for part in parts if part.level) >= 2 else passages(body, body_line)
+    found = cut if len(body) > _LONG_BODY else []
     return NoteDocuments(
         _indexed(_texts(memory, body, parts), analyzer),
-        tuple(found),
-        _stored(memory, body, body_line, parts if long else []),
+        tuple(_indexed({HEADINGS: part.heading, BODY: part.text}, analyzer) for part in found),
+        _stored(memory, body, body_line, found),
     )
 
 
@@ -137,7 +140,25 @@ def _texts(memory: Memory, body: str, parts: Sequence[Section]) -> dict[int, str
         SUMMARY: memory.summary or "",
         HEADINGS: "\n".join(part.heading for part in parts if part.level),
         BODY: body,
+        DATE: _date_words(memory),
+        WHO: "\n".join(dict.fromkeys(_name(entry.actor) for entry in memory.provenance if entry.actor)),
     }
+
+
+def _date_words(memory: Memory) -> str:
+    """The day that a memory is about, in words and in numbers; "" when it names none."""
+    from remvault.domain.moments import parse_moment
+
+    text = memory.observed or memory.created
+    moment = parse_moment(text) if text else None
+    if moment is None:
+        return ""
+    return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year} {moment:%Y-%m-%d}"
+
+
+def _name(actor: str) -> str:
+    """Who acted, without what kind of actor it is."""
+    return actor.partition(":")[2]
 
 
 def _indexed(texts: Mapping[int, str], analyzer: Analyzer) -> Indexed:
@@ -188,6 +209,6 @@ _PREFIX_LENGTH = [1 + mask.bit_count() for mask in range(256)]
 def _stored(memory: Memory, body: str, body_line: int, parts: Sequence[Section]) -> str:
     from remvault.domain.records import to_record
 
-    rows = [(part.level, part.heading, part.path, part.line) for part in parts[:MAX_SECTIONS]]
+    rows = [(part.level, part.heading, part.path, part.line) for part in parts]
     values = {"record": to_record(memory), "body": body, "line": body_line, "sections": rows}
     return json.dumps(values, ensure_ascii=False, separators=(",", ":"), default=str)

@@ -23,6 +23,7 @@ from remvault.index.postings import DamagedIndex, MemoryPostings, Postings
 from remvault.index.query import PRIMARY, QueryWord
 from remvault.index.rows import Entry, NoteRow, Rows, abouts, as_row, is_committed
 from remvault.index.schema import FIELDS, NOTES, SECTIONS, Lengths, counts, positions, stored_record
+from remvault.index.siblings import Siblings, find_siblings
 
 __all__ = ["POSTING_BUDGET", "MatchedDocument", "Matches", "Snapshot", "View"]
 
@@ -167,6 +168,11 @@ class Snapshot:
         entries.sort(key=lambda entry: entry.path)
         return list(zip(map(as_row, entries), abouts(entries), strict=True))
 
+    def abouts(self, paths: Collection[str]) -> dict[str, About]:
+        """What a catalog shows of the notes at these paths."""
+        entries = [self._view.manifest.rows[path] for path in paths]
+        return dict(zip(paths, abouts(entries), strict=True))
+
     def local_only_ids(self) -> frozenset[str]:
         """Ids of the local-only notes among the others, where they should not be."""
         entries = self._view.manifest.rows.values()
@@ -218,6 +224,16 @@ class Snapshot:
         """
         return self._whole(lambda: self._match(words, owners, accept, posting_budget))
 
+    def siblings(
+        self, paths: Collection[str], *, owners: frozenset[str] | None, accept: Callable[[NoteRow], bool]
+    ) -> Siblings:
+        """How matched notes stand among the others below their parents; owners and `accept` as for `match`."""
+
+        def is_seen(entry: Entry) -> bool:
+            return (owners is None or (entry.owner or "") in owners) and accept(self.rows[entry.path])
+
+        return find_siblings(self._live.values(), paths, is_seen=is_seen)
+
     def records(self, paths: Iterable[str]) -> dict[str, dict[str, Any]]:
         """The stored records of notes (see `schema.stored_record`), without opening a file.
 
@@ -258,7 +274,7 @@ class Snapshot:
                     verdict = verdicts.get(number)
                     if verdict is None:
                         is_seen = owners is None or (entry.owner or "") in owners
-                        verdict = verdicts[number] = is_seen and accept(as_row(entry))
+                        verdict = verdicts[number] = is_seen and accept(self.rows[entry.path])
                     if verdict:
                         found.setdefault(number, {})[term.text] = posting
         documents = self._documents(found) + self._sections(found, plan)

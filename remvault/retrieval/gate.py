@@ -1,26 +1,30 @@
 """The gate: whether what was found is worth showing at all. The only place that says so.
 
-A raw score says little: it grows with the length and rarity of the query. Divided by the idf mass of the query, words
-that no note holds counted in full, it says which share of what was asked for the best memory answers.
+A raw score says little, since it grows with the length of the query; its share of what the query's words could bring
+says little of a short query, which one common word answers in full. Their geometric mean tells questions that have an
+answer from others better than either; the retrieval benchmark measures it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
 from dataclasses import dataclass
 from typing import Any
 
-from remvault.index.query import QueryWord
-from remvault.index.snapshot import Matches
-from remvault.retrieval.ranking import Scored, idf
+from remvault.retrieval.ranking import Ranking, Scored
+
+# Two words that stand in one note each are all the evidence that anyone can ask for.
+_ENOUGH = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
     """What the best memory reaches, and what it would have to."""
 
-    score: float  # 0..1: the best text score of a memory matched by a whole token, over the idf mass of the query
+    score: float  # 0..1: geometric mean of share and amount
     threshold: float
+    best: float = 0.0  # text score of the best memory by whole tokens
+    mass: float = 0.0  # the query's idf mass, unseen words in full
 
     @property
     def is_open(self) -> bool:
@@ -33,6 +37,8 @@ class Gate:
             "score": round(self.score, 6),
             "threshold": round(self.threshold, 6),
             "abstained": not self.is_open,
+            "best": round(self.best, 6),
+            "mass": round(self.mass, 6),
         }
 
 
@@ -41,13 +47,10 @@ def opens(scored: Scored) -> bool:
     return bool(scored.matched)
 
 
-def judge(scored: Iterable[Scored], words: Sequence[QueryWord], matches: Matches, *, threshold: float) -> Gate:
-    """Measure the best of the memories that were found against the whole query."""
-    mass = idf_mass(words, matches)
-    best = max((one.signals.get("text", 0.0) for one in scored if opens(one)), default=0.0)
-    return Gate(min(1.0, best / mass) if mass else 0.0, threshold)
-
-
-def idf_mass(words: Sequence[QueryWord], matches: Matches) -> float:
-    """What a memory would score at most that held every word of the query, over the whole vault's frequencies."""
-    return sum(idf(matches.note_count, matches.word_frequency.get(word.text, 0)) for word in words)
+def judge(ranking: Ranking, *, threshold: float) -> Gate:
+    """Weigh the best of what was found against the whole query."""
+    if not (ranking.best and ranking.mass):
+        return Gate(0.0, threshold, mass=ranking.mass)
+    share = min(1.0, ranking.best / ranking.mass)
+    amount = min(1.0, ranking.best / (_ENOUGH * ranking.rarest))
+    return Gate(math.sqrt(share * amount), threshold, ranking.best, ranking.mass)

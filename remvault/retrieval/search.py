@@ -16,13 +16,15 @@ from remvault.index.snapshot import POSTING_BUDGET
 from remvault.retrieval.anchored import anchored_to, not_looked_at
 from remvault.retrieval.answers import memory_answer
 from remvault.retrieval.gate import Gate, judge, opens
+from remvault.retrieval.knowing import facts_of
 from remvault.retrieval.lifecycle import Stage
-from remvault.retrieval.ranking import Scored, rank, scope_signal
+from remvault.retrieval.ranking import Scored, TermMatch, rank
+from remvault.retrieval.signals import scope_signal
 from remvault.retrieval.snippets import snippet
 from remvault.retrieval.view import View
 
 DEFAULT_LIMIT = 10
-DEFAULT_THRESHOLD = 0.3
+DEFAULT_THRESHOLD = 0.2
 # Said of a memory anchored to a file in hand. It leads whatever the number: words and anchors have no common scale.
 ANCHOR_SIGNAL = 1.0
 
@@ -62,6 +64,7 @@ class Hit:
     why: tuple[str, ...]  # it answers, apart from the labels
     matched: tuple[str, ...]
     opens: bool = False  # matched within word boundaries, so that the gate may let it pass
+    matches: tuple[TermMatch, ...] = ()
     anchored: tuple[str, ...] = ()  # its anchors into the files that were asked for
     view: View | None = field(default=None, repr=False, compare=False)  # None once the code was looked at
 
@@ -136,17 +139,20 @@ def search(view: View, query: str, options: SearchOptions, *, analyzer: Analyzer
         posting_budget=budget,
     )
     rows = view.snapshot.rows
-    scored = rank(
+    ranking = rank(
         matches,
         words,
-        scopes={one.path: _scope(rows[one.path]) for one in matches.documents},
-        freshness={one.path: rows[one.path].freshness for one in matches.documents},
+        scope_of=lambda path: _scope(rows[path]),
+        is_stale=lambda path: rows[path].freshness == "stale",
+        siblings=lambda paths: view.snapshot.siblings(paths, owners=view.owners, accept=accept),
+        facts=lambda paths: facts_of(view, paths),
     )
+    scored = list(ranking.scored)
     if options.all_terms:
         wanted = {word.text for word in words}
         scored = [one for one in scored if wanted <= set(one.matched)]
     threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
-    gate = judge(scored, words, matches, threshold=threshold)
+    gate = judge(ranking, threshold=threshold)
     if anchored and (options.files_first or not query.strip()):
         scored = _led_by(anchored, scored, rows)
     hits = _take(view, scored, _Asked(query, words, anchored, provider), options)
@@ -177,9 +183,7 @@ def _led_by(
 ) -> list[Scored]:
     """What is anchored to the files asked for first, whether its text matches or not; then the rest as it was."""
     found = {one.path: one for one in scored}
-    leading = [
-        found.get(path) or Scored(path, None, scope_signal(_scope(rows[path])), (), ()) for path in sorted(anchored)
-    ]
+    leading = [found.get(path) or Scored(path, None, scope_signal(_scope(rows[path]))) for path in sorted(anchored)]
     leading = [replace(one, signals={"anchor": ANCHOR_SIGNAL, **one.signals}) for one in leading]
     leading.sort(key=lambda one: -round(one.score, 9))
     return [*leading, *(one for one in scored if one.path not in anchored)]
@@ -232,8 +236,10 @@ def _hit(view: View, scored: Scored, record: Mapping[str, Any], asked: _Asked) -
     why = [f"anchored to {at}" for at in anchored]
     if scored.matched:
         why.append(f"matched {', '.join(repr(word) for word in scored.matched)} in {', '.join(scored.fields)}")
-    elif "text" in scored.signals:
-        why.append("matched by word stem only")
+    elif scored.matches:
+        why.append("matched by word stem only" if scored.signals["text"] else "of the day, or by the person, asked for")
+    elif "neighbours" in scored.signals:
+        why.append("stands next to what matches")
     return Hit(
         row,
         memory,
@@ -247,6 +253,7 @@ def _hit(view: View, scored: Scored, record: Mapping[str, Any], asked: _Asked) -
         tuple(why),
         scored.matched,
         opens(scored),
+        scored.matches,
         anchored,
         view,
     )

@@ -21,6 +21,7 @@ from remvault.index.rows import NoteRow
 from remvault.index.snapshot import Snapshot
 from remvault.retrieval.anchored import labels_of
 from remvault.retrieval.conflicts import Conflicts, NoPast, Past
+from remvault.retrieval.experience import Experience, NoExperience
 from remvault.retrieval.lifecycle import Stage, stage_of
 from remvault.retrieval.lookup import MemoryNotFound, find
 
@@ -37,6 +38,7 @@ class View:
         past: what git and the ledger know beyond the snapshot.
         withheld: ids that this context may not see whatever an older state of their notes says.
         code: what anchors point into; asked only for notes that are about to be shown.
+        experience: how memories were used and rated.
     """
 
     snapshot: Snapshot
@@ -47,6 +49,7 @@ class View:
     past: Past = field(default_factory=NoPast)
     withheld: frozenset[str] = frozenset()
     code: AnchorSource = field(default_factory=NoCode)
+    experience: Experience = field(default_factory=NoExperience)
     owners: frozenset[str] = field(init=False)
     _readings: dict[tuple[str, str], tuple[Reading, ...]] = field(init=False, default_factory=dict, repr=False)
 

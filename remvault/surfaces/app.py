@@ -219,15 +219,15 @@ class OpenVault:
             UserError: for a past that is not there, see `store.as_of.past_moment`.
         """
         from remvault.retrieval.view import View
+        from remvault.surfaces.experience import VaultExperience
         from remvault.surfaces.past import VaultPast
 
         if as_of is None:
             now, known = self.surroundings.now(), VaultPast(self)
             present = self.snapshot()
             withheld = self._withheld(present) if with_past else frozenset()
-            return View(
-                present, self.context, now, self.is_person, self.is_embedded, known, withheld, code=self.anchors
-            )
+            view = View(present, self.context, now, self.is_person, self.is_embedded, known, withheld)
+            return replace(view, code=self.anchors, experience=VaultExperience(self))
         from remvault.domain.anchors import NoCode
         from remvault.index.reconcile import snapshot_of
 
