@@ -74,7 +74,7 @@ def markdown(measured: Measured) -> Iterator[str]:
         ]
         yield f"| {' | '.join(cells)} |"
     yield ""
-    yield "| published | set | granularity and pool | figures |"
+    yield "| published | set | granularity, pool and key | figures |"
     yield "|---|---|---|---|"
     for row in PUBLISHED:
         yield f"| {row.system} | {row.set_name} | {row.pool} | {row.figures} |"
