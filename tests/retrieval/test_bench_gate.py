@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,10 @@ import pytest
 from tests.bench.retrieval import report
 from tests.bench.retrieval.__main__ import main
 from tests.bench.retrieval.asking import Asker
-from tests.bench.retrieval.baselines import ENGINES
+from tests.bench.retrieval.baselines import ENGINES, ask_engine
 from tests.bench.retrieval.building import build
 from tests.bench.retrieval.notes import BenchNote
-from tests.bench.retrieval.protocols import Question
+from tests.bench.retrieval.protocols import Protocol, Question
 from tests.bench.retrieval.running import BENCHES, Measured, Run, measure
 
 DATA = Path(__file__).parents[1] / "data"
@@ -134,6 +135,20 @@ def test_what_crosses_a_boundary_is_counted(tmp_path: Path) -> None:
 
     assert reply.ranking == ("a",)
     assert (reply.boundary.shown, reply.boundary.scope_leaks, reply.boundary.superseded) == (1, 1, 1)
+
+
+def test_a_baseline_is_asked_again_only_when_the_set_is_another(tmp_path: Path) -> None:
+    notes = (BenchNote(key="a", path="a.md", title="A", body="A flamingo.", source="x:y"),)
+    protocol = Protocol("small", notes, (Question(id="q", text="flamingo", gold=frozenset({"a"})),))
+
+    first = ask_engine("word overlap", protocol, tmp_path)
+    [kept] = tmp_path.iterdir()
+    kept.write_text(json.dumps([[[["a", 7.0]], []]]))
+    again = ask_engine("word overlap", protocol, tmp_path)
+    other = ask_engine("word overlap", replace(protocol, questions=()), tmp_path)
+
+    assert [key for key, _ in first[0][0]] == ["a"]
+    assert (again, other) == ([([("a", 7.0)], [])], [])
 
 
 @pytest.mark.parametrize("name", list(ENGINES))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import sqlite3
 from collections import Counter
@@ -159,7 +160,10 @@ def ask_engine(name: str, protocol: Protocol, place: Path) -> list[tuple[Scored,
         wrong = engine.rank(question.wrong[0], _owners(question.wrong[1]))[:1] if question.wrong is not None else []
         found.append((right, wrong))
     place.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(found), encoding="utf-8")
+    # Whole or not at all: a run may be stopped, and another may use the same folder.
+    partial = file.with_suffix(f".{os.getpid()}")
+    partial.write_text(json.dumps(found), encoding="utf-8")
+    partial.replace(file)
     return found
 
 
