@@ -5,16 +5,18 @@ Only what this context may see is told: a link or a successor out of its sight i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from remvault.domain.markdown import wikilinks
 from remvault.index.rows import NoteRow
 from remvault.retrieval.anchored import why_hidden
-from remvault.retrieval.lifecycle import STAGES
+from remvault.retrieval.explanation import explain, explain_rank
+from remvault.retrieval.lifecycle import STAGES, Stage
 from remvault.retrieval.lookup import AmbiguousName, MemoryNotFound, find
-from remvault.retrieval.search import SearchOptions, search
+from remvault.retrieval.providers import FusedHit
+from remvault.retrieval.search import Hit, SearchAnswer, SearchOptions, search
 from remvault.retrieval.view import View
 from remvault.surfaces.app import OpenVault
 from remvault.surfaces.auditing import entry_answer, memory_log
@@ -22,6 +24,7 @@ from remvault.surfaces.reading import memory_of
 
 if TYPE_CHECKING:
     from remvault.store.history import Entry
+    from remvault.surfaces.fusing import FusedAnswer
 
 _RANKS = 200  # a memory behind so many others is told to be behind them all
 _SIGNATURES = {
@@ -165,35 +168,41 @@ def _link(rows: Sequence[NoteRow], kind: str, target: str) -> dict[str, Any]:
     return {"type": kind, "target": target, "id": other.id, "title": other.title}
 
 
+def explained(found: SearchAnswer | FusedAnswer) -> dict[str, Any]:
+    """The answer of a search as JSON has it, with an explanation of each hit and the words that were left out.
+
+    A hit of several vaults has its rank as only signal, and the explanation of its own vault below `in_provider`.
+    """
+    answer = found.answer() | {"dropped": list(found.dropped)}
+    hits: Sequence[Hit | FusedHit] = found.hits
+    for hit, told in zip(hits, answer["hits"], strict=True):
+        told["explanation"] = _explanation(hit)
+    return answer
+
+
+def _explanation(hit: Hit | FusedHit) -> dict[str, Any]:
+    if isinstance(hit, Hit):
+        return explain(hit).answer()
+    inside = explain(hit.offer).answer() if isinstance(hit.offer, Hit) else None
+    return explain_rank(hit.score).answer() | {"in_provider": inside}
+
+
 def _score(vault: OpenVault, view: View, row: NoteRow, memory: Mapping[str, Any], query: str) -> dict[str, Any]:
     """How the memory scores for a query, where a plain search puts it, and else in words why it would not be found."""
 
-    def found(**options: Any) -> list[Any]:
+    def found(**options: Any) -> SearchAnswer:
         wanted = SearchOptions(only_valid=not vault.is_person, **options)
-        return list(search(view, query, wanted, analyzer=vault.analyzer, provider=vault.provider).hits)
+        return search(view, query, wanted, analyzer=vault.analyzer, provider=vault.provider)
 
-    alone = found(limit=1, stages=STAGES, paths=(row.path,))
+    plain = found(limit=_RANKS, with_code=False)
     stage = view.stage(row)
-    hit = alone[0] if alone else None
-    ranked = (
-        [one.row.path for one in found(limit=_RANKS, with_code=False)] if hit is not None and stage == "active" else []
-    )
-    rank = ranked.index(row.path) + 1 if row.path in ranked else None
-    why_not = []
-    if not row.is_valid and not vault.is_person:
-        why_not.append("the note has errors, so it is shown to a person only")
-    elif hit is None:
-        why_not.append("no word of the query stands in it")
-    if stage != "active":
-        why_not.append(f"it is {stage}: only 'search --status {stage}' finds it")
-    if hit is not None and not hit.matched:
-        why_not.append("only word stems match: it is found by a search, and never surfaced")
-    if hit is not None and not row.is_valid:
-        why_not.append("the note has errors, so it is never surfaced")
-    if why_hidden(memory) is not None:
-        why_not.append("code it points at is gone, so it is never surfaced")
-    if hit is not None and stage == "active" and rank is None:
-        why_not.append(f"over {_RANKS} memories answer better")
+    # Among the others where it is one of the answers: what stands beside it is part of its score.
+    rank, hit = next(((at, one) for at, one in enumerate(plain.hits, 1) if one.row.path == row.path), (None, None))
+    if hit is None:
+        alone = found(limit=1, stages=STAGES, paths=(row.path,)).hits
+        hit = alone[0] if alone else None
+    else:
+        hit = hit.looked()
     return {
         "query": query,
         "score": None if hit is None else round(hit.score, 6),
@@ -202,6 +211,28 @@ def _score(vault: OpenVault, view: View, row: NoteRow, memory: Mapping[str, Any]
         "reasons": [] if hit is None else list(hit.reasons),
         "section": None if hit is None else hit.answer()["section"],
         "rank": rank,
-        "gate": None,
-        "why_not": why_not,
+        "gate": plain.gate.answer(),
+        "explanation": None if hit is None else explain(hit).answer(),
+        "dropped": list(plain.dropped),
+        "why_not": list(_why_not(vault, row, memory, hit, stage=stage, is_ranked=rank is not None)),
     }
+
+
+def _why_not(
+    vault: OpenVault, row: NoteRow, memory: Mapping[str, Any], hit: Hit | None, *, stage: Stage, is_ranked: bool
+) -> Iterator[str]:
+    """What keeps a memory from being found, or from being surfaced."""
+    if not row.is_valid and not vault.is_person:
+        yield "the note has errors, so it is shown to a person only"
+    elif hit is None:
+        yield "no word of the query stands in it"
+    if stage != "active":
+        yield f"it is {stage}: only 'search --status {stage}' finds it"
+    if hit is not None and not hit.opens:
+        yield "no whole word of the query stands in it: it is found by a search, and never surfaced"
+    if hit is not None and not row.is_valid:
+        yield "the note has errors, so it is never surfaced"
+    if why_hidden(memory) is not None:
+        yield "code it points at is gone, so it is never surfaced"
+    if hit is not None and stage == "active" and not is_ranked:
+        yield f"over {_RANKS} memories answer better"

@@ -8,6 +8,7 @@ from typing import Any
 from remvault.domain.hostile_text import one_line, shown
 from remvault.domain.problems import Problem
 from remvault.retrieval.answers import owner_label
+from remvault.surfaces.cli.explained import explanation_lines
 from remvault.surfaces.cli.screen import Screen
 
 _SEVERITY_COLOURS = {"error": "red", "warning": "yellow", "info": "cyan"}
@@ -52,9 +53,8 @@ def hit_lines(hit: Mapping[str, Any], screen: Screen, *, explain: bool) -> str:
     if hit["snippet"]:
         lines.append(f"    {one_line(hit['snippet'])}")
     if explain:
-        signals = "  ".join(f"{name} {value:+.3f}" for name, value in hit["signals"].items())
-        lines.append("    " + screen.style(f"score {hit['score']:.3f} = {signals}", "dim"))
-        lines += ["    " + screen.style(one_line(reason), "dim") for reason in hit["reasons"]]
+        lines += [f"    {one_line(reason)}" for reason in hit["reasons"]]
+        lines += explanation_lines(hit["explanation"], indent=6)
     return "\n".join(lines)
 
 

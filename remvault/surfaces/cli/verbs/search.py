@@ -8,6 +8,7 @@ import typer
 
 from remvault.errors import UsageError
 from remvault.surfaces.cli import text
+from remvault.surfaces.cli.explained import gate_line
 from remvault.surfaces.cli.invocation import AsOf, Files, Json, of, read_text
 
 
@@ -32,12 +33,12 @@ def verb(
     literal: Annotated[bool, typer.Option("--literal", help="The text must be there as typed, ignoring case")] = False,
     files: Files = None,
     private: Annotated[bool, typer.Option("--private", help="Look among local-only notes too")] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Show the signals behind each score")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show what made each score, and the gate")] = False,
     as_of: AsOf = None,
     as_json: Json = False,
 ) -> None:
     """Find the memories that answer a query, within the active context."""
-    from remvault.surfaces import fusing, reading
+    from remvault.surfaces import explaining, fusing, reading
 
     run = of(ctx)
     vault = run.open(as_json)
@@ -60,7 +61,7 @@ def verb(
         as_of=as_of,
     )
     run.tell(found.notices)
-    answer = found.answer()
+    answer = explaining.explained(found) if explain else found.answer()
     if private:
         answer["private"] = hidden
 
@@ -68,6 +69,8 @@ def verb(
         hits: list[dict[str, Any]] = answer["hits"]
         blocks = [text.hit_lines(hit, run.screen, explain=explain) for hit in hits]
         blocks += [text.memory_line(memory, run.screen, ["local-only"]) for memory in hidden]
+        if explain and words.strip():
+            blocks.append(gate_line(answer["gate"], answer["dropped"]))
         return "\n".join(blocks)
 
     if not answer["hits"] and not hidden:

@@ -9,7 +9,10 @@ import typer
 
 from remvault.domain.hostile_text import one_line
 from remvault.surfaces.cli import text
+from remvault.surfaces.cli.explained import WIDTH, explanation_lines, gate_line
 from remvault.surfaces.cli.invocation import Json, MemoryName, of, read_text
+
+_INDENT = 4
 
 
 def verb(
@@ -30,7 +33,7 @@ def verb(
     def as_text() -> str:
         lines = [text.memory_line(found.memory, run.screen, found.labels)]
         for heading, told in _sections(answer):
-            listed = [f"    {one_line(line)}" for line in told]
+            listed = [" " * _INDENT + one_line(line) for line in told]
             if listed:
                 lines += [run.screen.style(heading, "bold"), *listed]
         return "\n".join(lines)
@@ -74,13 +77,11 @@ def _feedback(found: Mapping[str, Any]) -> list[str]:
 
 def _score(score: Mapping[str, Any]) -> list[str]:
     lines: list[str] = []
-    if score["score"] is not None:
-        signals = "  ".join(f"{name} {value:+.3f}" for name, value in score["signals"].items())
-        lines.append(f"score {score['score']:.3f} = {signals}")
-        lines += score["reasons"]
+    if score["explanation"] is not None:
+        lines += [*score["reasons"], *explanation_lines(score["explanation"], indent=2, width=WIDTH - _INDENT)]
     if score["rank"] is not None:
         lines.append(f"a search puts it at place {score['rank']}")
-    return [*lines, *score["why_not"]]
+    return [*lines, *score["why_not"], gate_line(score["gate"], score["dropped"], width=WIDTH - _INDENT)]
 
 
 def _named(one: Mapping[str, Any]) -> str:
