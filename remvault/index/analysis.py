@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
+from remvault.domain.synonyms import NO_SYNONYMS, Synonyms
 from remvault.index import words
 
 # Raise it when any text would get other terms than before: indexes of another number are thrown away.
@@ -59,10 +60,11 @@ Groups = tuple[tuple[str, ...], ...]  # one inner tuple a position: the terms th
 class Analyzer:
     """One language's way from text to terms. Not shared between threads: it caches what it has seen."""
 
-    def __init__(self, language: str = "english") -> None:
+    def __init__(self, language: str = "english", synonyms: Synonyms = NO_SYNONYMS) -> None:
+        """`synonyms` widen queries; what is indexed does not depend on them."""
         if language not in LANGUAGES:
             raise ValueError(f"no analyzer for language {language!r}")
-        self.language = language
+        self.language, self.synonyms = language, synonyms
         self.signature = f"{language}/{ANALYSIS_VERSION}"
         self._groups: dict[str, Groups] = {}
 

@@ -6,13 +6,15 @@ Leaves alone: which words the posting budget leaves out (snapshot), scores (retr
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from remvault.domain.synonyms import Synonyms
 from remvault.index import words
 from remvault.index.analysis import FOLD, MAX_TERM, PREFIXES, STEM, Analyzer, fold, is_sign, is_unspaced, spell, tokens
 
-Kind = Literal["exact", "sign", "bigram", "joined", "form", "fold", "part", "stem"]
+Kind = Literal["exact", "sign", "bigram", "joined", "form", "synonym", "fold", "part", "stem"]
 # What a match through each kind is worth next to the word as typed.
 WEIGHTS: dict[Kind, float] = {
     "exact": 1.0,
@@ -20,12 +22,13 @@ WEIGHTS: dict[Kind, float] = {
     "bigram": 1.0,
     "joined": 0.9,  # withLock for with_lock
     "form": 0.9,  # deploys for deploy
+    "synonym": 0.8,  # app for application, and what the vault's own synonyms say
     "fold": 0.8,  # cafe for café and the other way round
     "part": 0.5,  # lock for with_lock
     "stem": 0.6,  # what a stemmer takes for the same word; may add to a score, never open a gate
 }
 # Kinds that say the word itself is there; the others only hint at it.
-PRIMARY: frozenset[str] = frozenset(("exact", "sign", "bigram", "joined", "form", "fold"))
+PRIMARY: frozenset[str] = frozenset(("exact", "sign", "bigram", "joined", "form", "synonym", "fold"))
 MAX_CHARS = 20_000  # of a query; a stack trace of 200 lines has 15,000
 MAX_WORDS = 192
 
@@ -60,7 +63,11 @@ def build_query(text: str, analyzer: Analyzer) -> list[QueryWord]:
     """
     text = text[:MAX_CHARS]
     found: dict[str, QueryWord] = {}
-    for token in dict.fromkeys(tokens(text)):
+    typed = tokens(text)
+    for phrase in _phrases(typed, analyzer.synonyms):
+        others = [QueryTerm(other, "synonym", WEIGHTS["synonym"]) for other in analyzer.synonyms.of(phrase)]
+        found[phrase] = QueryWord(phrase, tuple(one for one in others if " " not in one.text))
+    for token in dict.fromkeys(typed):
         for word in _words(token, analyzer):
             found.setdefault(word.text, word)
         if len(found) >= 2 * MAX_WORDS:
@@ -75,6 +82,17 @@ def build_query(text: str, analyzer: Analyzer) -> list[QueryWord]:
             if chunk.isprintable()
         ]
     return kept[:MAX_WORDS]
+
+
+def _phrases(typed: Sequence[str], synonyms: Synonyms) -> Iterator[str]:
+    """The phrases of several words in a query for which a single word can stand, as far as a vault's synonyms say so.
+
+    A phrase leads to words and not the other way: what is looked up is one term.
+    """
+    known = [one for one in synonyms.phrases() if any(" " not in other for other in synonyms.of(one))]
+    if known:
+        run = f" {' '.join(token.lower() for token in typed)} "
+        yield from (phrase for phrase in known if f" {phrase} " in run)
 
 
 def _words(token: str, analyzer: Analyzer) -> list[QueryWord]:
@@ -95,6 +113,10 @@ def _words(token: str, analyzer: Analyzer) -> list[QueryWord]:
     if is_english:
         for form in words.inflections(whole):
             terms.setdefault(form, "form")
+        for other in words.variants(whole):
+            terms.setdefault(other, "synonym")
+    for other in analyzer.synonyms.of(whole):
+        terms.setdefault(other, "synonym")
     folded = fold(whole)
     if folded != whole:
         terms.setdefault(folded, "fold")

@@ -38,6 +38,22 @@ IRREGULAR: dict[str, frozenset[str]] = {
     for group in _IRREGULAR_GROUPS.strip().replace("\n", "|").split("|")
     for word in group.split()
 }
+# Short and long form of one word, and its spellings on both sides of the ocean: what a person means by the one, a note
+# says by the other. Nothing that is only alike is here; a vault's own groups stand in its synonyms.toml.
+_VARIANT_GROUPS = """
+admin administrator|app application|arg argument|auth authentication|config configuration|db database|dep dependency
+dev development|dir directory|doc documentation|env environment|func function|img image|info information|js javascript
+k8s kubernetes|lib library|max maximum|min minimum|msg message|param parameter|perf performance|pkg package
+postgres postgresql|prod production|repo repository|spec specification|sync synchronization|temp temporary|ts typescript
+var variable|behavior behaviour|catalog catalogue|center centre|color colour|dialog dialogue|favorite favourite
+gray grey|honor honour|initialize initialise|labor labour|license licence|normalize normalise|optimize optimise
+organize organise|organization organisation|recognize recognise|serialize serialise|synchronize synchronise
+tokenize tokenise|analyze analyse|artifact artefact|cancelled canceled|modeling modelling|fulfill fulfil"""
+VARIANTS: dict[str, frozenset[str]] = {
+    word: frozenset(group.split()) - {word}
+    for group in _VARIANT_GROUPS.strip().replace("\n", "|").split("|")
+    for word in group.split()
+}
 _LONGEST = 32  # letters; what is longer is no English word
 _VOWEL = re.compile(r"[aeiouy]")
 _SIBILANT = ("s", "x", "z", "ch", "sh")
@@ -60,6 +76,12 @@ def inflections(word: str) -> list[str]:
     for root in roots:
         found |= _inflect(root) | IRREGULAR.get(root, frozenset())
     return sorted(found - {word})
+
+
+def variants(word: str) -> list[str]:
+    """Return short, long and other spellings of a lower-case English word, inflected too, sorted; usually none."""
+    found = {other for form in (word, *inflections(word)) for other in VARIANTS.get(form, ())}
+    return sorted({form for other in found for form in (other, *inflections(other))} - {word})
 
 
 def _bases(word: str) -> set[str]:

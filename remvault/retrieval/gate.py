@@ -1,8 +1,8 @@
 """The gate: whether what was found is worth showing at all. The only place that says so.
 
 A raw score says little, since it grows with the length of the query; its share of what the query's words could bring
-says little of a short query, which one common word answers in full. Their geometric mean tells questions that have an
-answer from others better than either; the retrieval benchmark measures it.
+says little of a short query, which one common word answers in full. Their weighted geometric mean tells questions that
+have an answer from others better than either; the retrieval benchmark measures it.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from remvault.retrieval.ranking import Ranking, Scored
 
 # Two words that stand in one note each are all the evidence that anyone can ask for.
 _ENOUGH = 2.0
+_SHARE = 0.6  # weight of the share; the amount has the rest
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
     """What the best memory reaches, and what it would have to."""
 
-    score: float  # 0..1: geometric mean of share and amount
+    score: float  # 0..1: weighted geometric mean of share and amount
     threshold: float
     best: float = 0.0  # text score of the best memory by whole tokens
     mass: float = 0.0  # the query's idf mass, unseen words in full
@@ -53,4 +54,4 @@ def judge(ranking: Ranking, *, threshold: float) -> Gate:
         return Gate(0.0, threshold, mass=ranking.mass)
     share = min(1.0, ranking.best / ranking.mass)
     amount = min(1.0, ranking.best / (_ENOUGH * ranking.rarest))
-    return Gate(math.sqrt(share * amount), threshold, ranking.best, ranking.mass)
+    return Gate(math.pow(share, _SHARE) * math.pow(amount, 1 - _SHARE), threshold, ranking.best, ranking.mass)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -138,7 +138,7 @@ def rank(
     found = {one.path: _Found(one, lookup.masses(one)) for one in matches.documents if one.section is None}
     for document in matches.documents:
         if document.section is not None:
-            found[document.path].look_at(document.section, saturated(lookup.masses(document)))
+            found[document.path].look_at(document, saturated(lookup.masses(document)))
     head = sorted(found, key=lambda path: (-round(found[path].text, 9), path))[:RERANKED]
     around = _around(siblings(head), {path: one.masses for path, one in found.items()}, lookup.idf)
     known = facts(head)
@@ -157,12 +157,13 @@ def rank(
         if path in known:
             signals |= fact_signals(known[path])
         kept = {name: value for name, value in signals.items() if value or name == "text"}
-        scored.append(Scored(path, one.section, kept, partial(lookup.matches, one.document)))
+        section = None if one.section is None else one.section.section
+        scored.append(Scored(path, section, kept, partial(lookup.matches, one.document)))
     for path, signals in around.items():
         if path not in found:
             scored.append(Scored(path, None, {"text": 0.0, **signals, **scope_signal(scope_of(path))}))
     scored.sort(key=lambda one: (-round(one.score, 9), one.path))
-    return Ranking(scored, *lookup.evidence(found[path].document for path in head[:_JUDGED]))
+    return Ranking(scored, *lookup.evidence([found[path] for path in head[:_JUDGED]]))
 
 
 def saturated(masses: Masses) -> float:
@@ -182,7 +183,7 @@ class _Found:
     def __init__(self, document: MatchedDocument, masses: Masses) -> None:
         self.document, self.masses = document, masses
         self.text = saturated(masses)
-        self.section: int | None = None
+        self.section: MatchedDocument | None = None
         self._best = 0.0
 
     @property
@@ -190,7 +191,7 @@ class _Found:
         """The text score of its best section; a short note is its own."""
         return self.text if self.section is None else self._best
 
-    def look_at(self, section: int, score: float) -> None:
+    def look_at(self, section: MatchedDocument, score: float) -> None:
         """Take one of its sections in; of equal ones the first is the best."""
         if score > self._best:
             self.section, self._best = section, score
@@ -248,17 +249,24 @@ class _Lookup:
         said = [text for name, text in document.frequencies if name == "who"]
         return {at for text in said for at, term in self._by_term.get(text, ()) if term.kind == "exact"}
 
-    def evidence(self, documents: Iterable[MatchedDocument]) -> tuple[float, float, float]:
-        """What the best of some notes holds by whole tokens, of how much, and what one rare word is worth."""
-        documents = list(documents)
-        names = {at for document in documents for at in self._names(document)}
+    def evidence(self, candidates: Sequence[_Found]) -> tuple[float, float, float]:
+        """What the best of some notes holds by whole tokens, of how much, and what one rare word is worth.
+
+        A long note counts half by its best section: words that stand far apart are hardly an answer.
+        """
+        names = {at for one in candidates for at in self._names(one.document)}
         asked = [at for at in range(len(self._words)) if at not in names] or list(range(len(self._words)))
         count = self._matches.note_count + _BACKGROUND
         rarity = {at: idf(count, self._matches.word_frequency.get(self._words[at].text, 0)) for at in asked}
+
+        def held(document: MatchedDocument) -> float:
+            masses = self.masses(document, with_stems=False)
+            return saturated({at: (masses[at][0], rarity[at]) for at in asked if at in masses})
+
         best = 0.0
-        for document in documents:
-            held = self.masses(document, with_stems=False)
-            best = max(best, saturated({at: (held[at][0], rarity[at]) for at in asked if at in held}))
+        for one in candidates:
+            whole = held(one.document)
+            best = max(best, whole if one.section is None else (whole + held(one.section)) / 2)
         return best, sum(rarity.values()), idf(count, 1)
 
     def matches(self, document: MatchedDocument) -> list[TermMatch]:

@@ -168,7 +168,7 @@ class OpenVault:
         """The one way from text to terms, for notes and queries."""
         from remvault.index.analysis import Analyzer
 
-        return Analyzer(self.settings.text("search.language") or "english")
+        return Analyzer(self.settings.text("search.language") or "english", self.synonyms)
 
     @cached_property
     def synonyms(self) -> VaultSynonyms:
