@@ -6,7 +6,7 @@ model as many tokens more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -55,7 +55,7 @@ class Candidate(Protocol):
         """The memory as it is to be shown, its text still to be chosen, or why it is not; asked when its turn comes."""
         ...
 
-    def texts(self, item: Item, most: int) -> Sequence[str]:
+    def texts(self, item: Item, most: int) -> Iterable[str]:
         """The texts of at most so many bytes that may stand for it, longest first; the first that fits is taken."""
         ...
 
@@ -81,7 +81,7 @@ class Packed:
 
 def size_of(text: str) -> int:
     """What a text takes of a budget: its UTF-8 bytes, which are never fewer than its characters."""
-    return len(text) if text.isascii() else len(text.encode("utf-8"))
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def pack(
@@ -107,6 +107,9 @@ def pack(
     return packing.packed(line(packing.items), is_more=is_more)
 
 
+_LEAST = Item("", "", "", "", "", "", "", "", "")
+
+
 class _Packing:
     def __init__(self, budget: int, max_items: int, frame: Frame) -> None:
         self._budget, self._max_items, self._frame = budget, max_items, frame
@@ -115,6 +118,7 @@ class _Packing:
         longest = left_out_line(10**6, is_least=True)
         empty = render_block([Section("x", ["x"])], frame, more=longest, is_brief=self._is_brief)
         self._left = budget - size_of(empty)
+        self._least = size_of(render_item(_LEAST, frame))
         self._sections: list[Section] = []
         self.items: list[Placed] = []
         self._left_out: list[tuple[str, str]] = []
@@ -127,6 +131,9 @@ class _Packing:
         for candidate in candidates:
             if part.name != "core" and self._counted() >= self._max_items:
                 self._leave_out(candidate.id, f"over {self._max_items} memories", is_unfit=True)
+                continue
+            if room - used < self._least:  # nothing is so small, so nobody needs to look at any code
+                self._leave_out(candidate.id, _UNFIT, is_unfit=True)
                 continue
             item = candidate.look()
             if isinstance(item, str):
@@ -159,6 +166,8 @@ class _Packing:
 
     def _place(self, part: Part, item: Item, candidate: Candidate, room: int) -> tuple[Item, str] | None:
         for text in candidate.texts(item, int(self._budget * part.share_of_one)):
+            if len(text) - text.count("\r") > room:  # rendering makes no text shorter, line ends apart
+                continue
             chosen = replace(item, text=text)
             piece = render_item(chosen, self._frame)
             if size_of(piece) <= room:

@@ -238,12 +238,13 @@ def why_closed(offer: Offer, gate: Gate | None) -> str:
     if not offer.opens:
         return next(iter(offer.reasons), "no whole word matched")
     if gate is not None and not gate.is_open:
-        return f"gate closed: {gate.score:.3f} is under {gate.threshold:.3f}"
+        return f"gate closed: {gate.score:.2f} is under {gate.threshold:.2f}"
     return ""
 
 
 def _is_known(one: Voiced, earlier: Mapping[Key, str]) -> bool:
-    return earlier.get(one.key) == content_of(one.offer)
+    known = earlier.get(one.key)
+    return known is not None and known == content_of(one.offer)
 
 
 def _alike(one: Voiced, shown: Collection[tuple[str, str]]) -> list[tuple[str, str]]:

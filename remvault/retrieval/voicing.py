@@ -7,7 +7,7 @@ Leaves alone: whether a memory may be shown at all (`surfacing`), how it looks (
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -81,7 +81,7 @@ class Voiced:
             reasons.append(reason)
         return reasons[0]
 
-    def texts(self, item: Item, most: int) -> list[str]:
+    def texts(self, item: Item, most: int) -> Iterator[str]:
         """See `packing.Candidate`."""
         return texts_of(next(one for one in self.offers if key_of(one.memory) == (item.provider, item.id)), most)
 
@@ -117,26 +117,36 @@ def item_of(offer: Offer, rank: int | None, now: datetime, *, alike: int = 0) ->
     )
 
 
-def texts_of(offer: Offer, most: int) -> list[str]:
+def texts_of(offer: Offer, most: int) -> Iterator[str]:
     """What may stand for a memory in `most` bytes, longest first: body, section, summary, the line that matched best.
 
     None is cut but the last, and all but the first say what they are; behind them a word on where to find the text.
     """
     memory_id = offer.memory["id"]
-    texts = [offer.body.strip("\r\n").rstrip()]
+    body = offer.body.replace("\r\n", "\n").strip("\n").rstrip()
+    if _fits(body, most):
+        yield body
     passage = offer.body
     if offer.section is not None:
         heading, line = offer.section
         passage = offer.section_text
         where = f"section {heading}, line {line}" if heading else f"from line {line}"
-        texts.append(f"({where})\n{passage.strip()}")
+        text = f"({where})\n{passage.strip()}"
+        if _fits(text, most):
+            yield text
     if offer.memory["summary"]:
-        texts.append(f"(summary)\n{offer.memory['summary']}")
-    texts = [text for text in texts if len(text) <= most and size_of(text) <= most]
+        text = f"(summary)\n{offer.memory['summary']}"
+        if _fits(text, most):
+            yield text
     line_of_it = snippet(passage, offer.matched)
     if any(word.casefold() in line_of_it.casefold() for word in offer.matched):
-        texts.append(f"(a line of it; all: remvault show {memory_id})\n{line_of_it}")
-    return [*texts, f"(for its text: remvault show {memory_id})"]
+        yield f"(a line of it; all: remvault show {memory_id})\n{line_of_it}"
+    yield f"(for its text: remvault show {memory_id})"
+
+
+def _fits(text: str, most: int) -> bool:
+    # Even a byte a character is too much for most of a long note: it need not be encoded.
+    return len(text) <= most and size_of(text) <= most
 
 
 def trust_of(memory: Mapping[str, Any]) -> str | None:
@@ -144,7 +154,7 @@ def trust_of(memory: Mapping[str, Any]) -> str | None:
 
     What was consolidated is worth no more than the worst of what it was made of.
     """
-    named = [entry["trust"] for entry in memory["provenance"] if entry.get("trust") in TRUSTS]
+    named: list[str] = [entry["trust"] for entry in memory["provenance"] if entry.get("trust") in TRUSTS]
     if not named:
         return None
     is_consolidated = any(entry.get("origin") == "consolidation" for entry in memory["provenance"])

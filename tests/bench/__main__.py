@@ -1,7 +1,8 @@
 """The figures: `python -m tests.bench`. Prints each beside its bar; exits with 1 when a bar is missed.
 
 Options: `--notes N` (10,000), `--large N` (100,000; 0 leaves it out), `--quick` (fewer runs).
-Parts with a report of their own: `python -m tests.bench anchors`, `watch`, `scenarios`, `kills`, `retrieval`.
+Parts with a report of their own: `python -m tests.bench anchors`, `watch`, `scenarios`, `kills`, `retrieval`,
+`surface`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from tests.bench import (
     providers_bench,
     recognition_bench,
     scenarios_bench,
+    surface_bench,
     watch_bench,
 )
 from tests.bench.anchors import report as anchors
@@ -35,6 +37,7 @@ PARTS: Mapping[str, Callable[[list[str]], int]] = {
     "scenarios": scenarios_bench.main,
     "kills": kills_bench.main,
     "retrieval": retrieval,
+    "surface": surface_bench.main,
 }
 
 

@@ -117,8 +117,8 @@ def test_compaction_keeps_what_the_latest_sessions_saw_and_counts_nothing_twice(
         usage.add([use_at(moment, "shown", f"m-{at % 50}", session=session, content="c", signals={"text": 1.0})])
 
     assert (state.caches / "usage").stat().st_size <= MAX_BYTES + 1_000
-    for session in range(90, 100):
-        assert len(usage.seen(f"s-{session}")) == 50
+    for number in range(90, 100):
+        assert len(usage.seen(f"s-{number}")) == 50
     found = usage.by_memory()
     assert {one.times_surfaced for one in found.values()} == {100}
     assert all(one.last is not None and one.last.signals for one in found.values())

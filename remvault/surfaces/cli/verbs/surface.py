@@ -28,7 +28,7 @@ def explained(surfaced: Surfaced) -> list[str]:
     lines = (
         []
         if gate is None
-        else [f"gate {'open' if gate.is_open else 'closed'}: {gate.score:.3f}, from {gate.threshold:.3f}"]
+        else [f"gate {'open' if gate.is_open else 'closed'}: {gate.score:.2f}, from {gate.threshold:.2f}"]
     )
     lines += [
         f"{one.part}: {one.item.id} ({one.chars} characters): {'; '.join(one.item.reasons)}"
