@@ -165,8 +165,12 @@ class _Packing:
         return Packed(block, tuple(self.items), tuple(self._left_out), shown)
 
     def _place(self, part: Part, item: Item, candidate: Candidate, room: int) -> tuple[Item, str] | None:
+        # Without any text it takes so much; asking for texts of a long note is dear.
+        left = room - size_of(render_item(replace(item, text=""), self._frame))
+        if left < 0:
+            return None
         for text in candidate.texts(item, int(self._budget * part.share_of_one)):
-            if len(text) - text.count("\r") > room:  # rendering makes no text shorter, line ends apart
+            if len(text) - text.count("\r") > left:  # rendering makes no text shorter, line ends apart
                 continue
             chosen = replace(item, text=text)
             piece = render_item(chosen, self._frame)
