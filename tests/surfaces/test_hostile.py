@@ -268,6 +268,7 @@ RUNS: dict[str, list[tuple[str, ...]]] = {
     "undo": [("--dry-run",), (NASTY,)],
     "search": [("fox",), ("fox", "--explain"), (NASTY,), ("fox", "--status", NASTY)],
     "surface": [("fox", "--explain"), ("fox", "--format", "md"), (NASTY,)],
+    "catalog": [(), (NASTY,)],
     "list": [(), ("--sort", "title"), ("--tag", NASTY)],
     "show": [(M,), (B,), (NASTY,), ("odd.md",)],
     "log": [(), (M,), (NASTY,)],

@@ -38,6 +38,7 @@ RUNS: dict[str, list[tuple[str, ...]]] = {
     "clear": [("--dry-run",), ("--dry-run", "--private"), ("--scope", "global", "--dry-run")],
     "undo": [("--dry-run",), ("NAME",)],
     "search": [("QUERY",), ("QUERY", "--private"), ("QUERY", "--explain"), ("QUERY", "--literal")],
+    "catalog": [(), ("QUERY",)],
     "surface": [("QUERY",), ("QUERY", "--explain"), ("QUERY", "--format", "json")],
     "list": [(), ("--sort", "title"), ("--status", "archived")],
     "show": [("NAME",), ("NAME", "--private"), ("NAME", "--raw", "--private")],

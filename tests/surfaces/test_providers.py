@@ -117,8 +117,8 @@ def test_without_listed_vaults_nothing_changes(vaults: Vaults) -> None:
     alone = remvault.search(opened, "deploys")
 
     assert search_all(opened, "deploys").answer() == alone.answer()
-    bounded = {"delimiter": "ghijklmo"}
-    assert surface_all(opened, "deploys", **bounded).block == remvault.surface(opened, "deploys", **bounded).block
+    fused = surface_all(opened, "deploys", delimiter="ghijklmo")
+    assert fused.block == remvault.surface(opened, "deploys", delimiter="ghijklmo").block
 
 
 def test_a_vault_listed_twice_or_being_the_one_we_are_in_counts_once(vaults: Vaults) -> None:
@@ -289,6 +289,11 @@ class Faked:
     reasons: tuple[str, ...] = ()
     matched: tuple[str, ...] = ("text",)
     anchored: tuple[str, ...] = ()
+    opens: bool = True
+
+    @property
+    def signals(self) -> Mapping[str, float]:
+        return {"text": self.score}
 
     def looked(self) -> Faked:
         return self
