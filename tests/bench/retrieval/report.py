@@ -105,7 +105,8 @@ def _verdict(bar: Bar, one: Estimate) -> str:
 
 
 def _line(name: str, metric: str, one: Estimate) -> str:
-    return f"{name:<28}{metric:<22}{one.value:>9.4f}   {one.low:.4f} .. {one.high:.4f}   n {one.n}"
+    said = one.answer()  # rounded as in the JSON first, so that both say the same in the last digit too
+    return f"{name:<28}{metric:<22}{said['value']:>9.4f}   {said['low']:.4f} .. {said['high']:.4f}   n {one.n}"
 
 
 def _short(value: float) -> str:
