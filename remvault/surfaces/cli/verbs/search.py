@@ -38,7 +38,7 @@ def verb(
     as_json: Json = False,
 ) -> None:
     """Find the memories that answer a query, within the active context."""
-    from remvault.surfaces import explaining, fusing, reading
+    from remvault.surfaces import fusing, reading
 
     run = of(ctx)
     vault = run.open(as_json)
@@ -61,7 +61,12 @@ def verb(
         as_of=as_of,
     )
     run.tell(found.notices)
-    answer = explaining.explained(found) if explain else found.answer()
+    if explain:  # which loads what a plain search has no need of
+        from remvault.surfaces.explaining import explained
+
+        answer = explained(found)
+    else:
+        answer = found.answer()
     if private:
         answer["private"] = hidden
 
