@@ -134,7 +134,7 @@ def positions(posting: bytes, field: int) -> tuple[int, ...]:
 def _texts(memory: Memory, body: str, parts: Sequence[Section]) -> dict[int, str]:
     """What is indexed of a note, by field in ascending order."""
     return {
-        TITLE: memory.title or "",
+        TITLE: "" if _is_repeated(memory.title, body) else memory.title or "",
         ALIASES: "\n".join(memory.aliases),
         TAGS: "\n".join((*memory.tags, *(entity.name for entity in memory.entities))),
         SUMMARY: memory.summary or "",
@@ -143,6 +143,14 @@ def _texts(memory: Memory, body: str, parts: Sequence[Section]) -> dict[int, str
         DATE: _date_words(memory),
         WHO: "\n".join(dict.fromkeys(_name(entry.actor) for entry in memory.provenance if entry.actor)),
     }
+
+
+def _is_repeated(title: str | None, body: str) -> bool:
+    """Whether a title is only the beginning of the text, as tools that capture one line write it: it says nothing more.
+
+    A heading that repeats the title is no such text.
+    """
+    return title is not None and title != "" and body.lstrip().casefold().startswith(title.casefold())
 
 
 def _date_words(memory: Memory) -> str:

@@ -43,7 +43,7 @@ from remvault.store.trees import DirectoryTree, FileStat
 
 # A save in two parts is one change when the second part follows within this. What was renamed to its name, or has its
 # old length but for a tenth, is hardly a first part. A burst that does not end is cut.
-QUIET_S, QUIET_WHOLE_S, LONGEST_S = 0.35, 0.12, 2.0
+QUIET_S, QUIET_WHOLE_S, LONGEST_S = 0.35, 0.06, 2.0
 _WHOLE_SHARE = 0.9
 # Between two beats; two in a row that are not heard mean that we are deaf.
 TICK_S = 2.0

@@ -27,7 +27,7 @@ FIELD_WEIGHTS: dict[str, tuple[float, float | None]] = {
     "summary": (2.0, 0.3),
     "headings": (1.5, 0.3),
     "body": (1.0, None),
-    "date": (0.5, 0.0),
+    "date": (1.0, 0.0),
     "who": (0.0, 0.0),
 }
 # Fields in which a match says when or by whom, not that the memory is about the word.

@@ -15,6 +15,7 @@ from remvault.index.rows import NoteRow
 from remvault.index.snapshot import POSTING_BUDGET
 from remvault.retrieval.anchored import anchored_to, not_looked_at
 from remvault.retrieval.answers import memory_answer
+from remvault.retrieval.calibration import DEFAULT_THRESHOLD
 from remvault.retrieval.gate import Gate, judge, opens
 from remvault.retrieval.knowing import facts_of
 from remvault.retrieval.lifecycle import Stage
@@ -24,7 +25,6 @@ from remvault.retrieval.snippets import snippet
 from remvault.retrieval.view import View
 
 DEFAULT_LIMIT = 10
-DEFAULT_THRESHOLD = 0.2
 # Said of a memory anchored to a file in hand. It leads whatever the number: words and anchors have no common scale.
 ANCHOR_SIGNAL = 1.0
 
@@ -43,7 +43,7 @@ class SearchOptions:
     paths: Collection[str] = ()  # only these notes
     files: Collection[str] | None = None  # of the code, from its root: what is anchored to one of them; None: any
     files_first: bool = False  # what is anchored to `files` leads whatever its text, and the others follow
-    threshold: float | None = None  # of the gate, 0..1; None: as calibrated
+    threshold: float | None = None  # of the gate, 0..1; None: the default
     with_code: bool = True  # say how the anchors of the hits stand; else each is to be `looked` at
     posting_budget: int | None = POSTING_BUDGET
 

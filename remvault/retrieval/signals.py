@@ -15,11 +15,11 @@ from remvault.domain.scope import SCOPES
 # What each signal may add, on the scale of a text score, where one rare word found once brings 3 to 4. What each gains
 # on and off is measured by `python -m tests.bench.retrieval --ablation`.
 WEIGHTS: dict[str, float] = {
-    "coverage": 0.5,  # exponent: a note with half of the query's idf mass keeps 0.71 of its text score
-    "section": 0.5,  # of its best section's text score; a short note is its own section
+    "coverage": 0.25,  # exponent: a note with half of the query's idf mass keeps 0.84 of its text score
+    "section": 0.75,  # of its best section's text score; a short note is its own section
     "neighbours": 1.0,  # of what the notes before and after it would add to its text
     "parent": 0.5,  # of the text score of all notes below its parent, taken as one text
-    "names": 2.0,  # the query names who said it
+    "names": 3.0,  # the query names who said it
     "proximity": 0.2,  # for each two words of the query that stand side by side
     "graph": 0.3,  # at most, for links to other good answers
     "recency": 0.2,  # from minus to plus half of it, by age
@@ -30,7 +30,7 @@ WEIGHTS: dict[str, float] = {
     "freshness": 0.2,  # share of its text that a stale note loses
 }
 # What a word brings that stands in the note before or after, next to one in the note itself.
-NEIGHBOUR_SHARE = 0.3
+NEIGHBOUR_SHARE = 0.5
 # Among equal texts the narrower scope comes first: at most 0.007, less than any real difference in text.
 SCOPE_STEP = 0.001
 _TRUSTS = {"operator": 1.0, "user": 0.75, "system": 0.75, "tool": 0.5, "source": 0.25, "low": 0.0}

@@ -144,7 +144,7 @@ def surface(
         core_slots: core memories at most.
         files: in hand, relative to the code root.
         earlier: what this session was shown, which is left out while its content is the same.
-        threshold: of the gate, 0..1; None: as calibrated.
+        threshold: of the gate, 0..1; None: the default.
     """
     terms = Terms(
         budget=budget_chars,
@@ -173,7 +173,7 @@ def surface_options(
 
     Args:
         earlier: memories that this session was shown.
-        threshold: of the gate; None: as calibrated.
+        threshold: of the gate; None: the default.
     """
     return SearchOptions(
         limit=max_items * OVERSAMPLE + min(earlier, _BEHIND),

@@ -30,6 +30,7 @@ from remvault.retrieval.surfacing import surface as _surface
 from remvault.retrieval.view import View
 from remvault.store.trees import DirectoryTree, Tree
 from remvault.surfaces.app import OpenVault
+from remvault.surfaces.calibrating import gate_threshold
 from remvault.surfaces.exposing import last_surfaced, record_exposures, record_search, record_show, shown_earlier
 
 if TYPE_CHECKING:
@@ -189,12 +190,6 @@ def surface(
     if as_of is None:
         record_exposures(vault, surfaced, prompt)
     return replace(surfaced, notices=(*surfaced.notices, *vault.synonyms.notices()))
-
-
-def gate_threshold(vault: OpenVault) -> float | None:
-    """The setting of the gate; None for `auto`."""
-    value = vault.settings.get("gate.threshold")
-    return float(value) if isinstance(value, int | float) else None
 
 
 def new_delimiter(vault: OpenVault) -> str:
