@@ -27,7 +27,7 @@ BOUNDARIES = ("scope_leaks", "superseded_surfaced")
 
 # set, metric, the least (or for a ceiling, "<=", the most) that it may be
 FLOORS: tuple[tuple[str, str, str, float], ...] = (
-    ("remmemory", "surfaced_recall_en", ">=", 0.50),
+    ("remmemory", "surfaced_recall_en", ">=", 0.66),
     ("remmemory", "FPR", "<=", 0.20),
     ("remmemory", "precision_macro", ">=", 0.33),
     ("synthetic", "R@1", ">=", 0.88),
