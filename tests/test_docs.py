@@ -21,6 +21,13 @@ def test_the_reference_names_every_verb_option_field_rule_and_setting() -> None:
     assert with_reference(text) == text
 
 
+def test_the_explained_score_is_the_one_of_the_transcript() -> None:
+    shown = re.search(r"```\n( +signal .*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    assert shown is not None
+    transcript = (ROOT / "tests/surfaces/transcripts/why-this-score.txt").read_text(encoding="utf-8").splitlines()
+    assert set(shown[1].splitlines()) <= set(transcript)
+
+
 def test_every_relative_link_leads_somewhere() -> None:
     for document in (README, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"):
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)\)", document.read_text(encoding="utf-8")):
