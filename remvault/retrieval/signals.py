@@ -13,7 +13,7 @@ from datetime import datetime
 from remvault.domain.scope import SCOPES
 
 # What each signal may add, on the scale of a text score, where one rare word found once brings 3 to 4. What each gains
-# on and off is measured by `python -m tests.bench.retrieval --ablation`.
+# on and off is measured by `python -m tests.bench.retrieval --without SIGNAL`.
 WEIGHTS: dict[str, float] = {
     "coverage": 0.25,  # exponent: a note with half of the query's idf mass keeps 0.84 of its text score
     "section": 0.75,  # of its best section's text score; a short note is its own section

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from remvault.retrieval.signals import WEIGHTS
 from tests.bench.retrieval import report
 from tests.bench.retrieval.asking import DEPTH, Disagreement
 from tests.bench.retrieval.baselines import ENGINES
@@ -29,6 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--latency", action="store_true", help="time each search at the default depth, in the JSON too")
     parser.add_argument("--markdown", action="store_true", help="print the table of bars for a README instead")
     parser.add_argument("--no-baselines", action="store_true", help="only the product")
+    parser.add_argument("--without", default="", metavar="SIGNALS", help="signals to switch off: parent,names")
     parser.add_argument("--explain-negatives", action="store_true", help="say what was shown where nothing should be")
     asked = parser.parse_args(argv)
     engines = () if asked.no_baselines else tuple(ENGINES)
@@ -41,7 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         chosen = _chosen(asked.data, asked.sets)
         with ExitStack() as stack:
             work = asked.keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="remvault-bench-")))
-            run = Run(asked.data.resolve(), work.resolve(), asked.quick, asked.latency, engines)
+            without = _signals(asked.without)
+            run = Run(asked.data.resolve(), work.resolve(), asked.quick, asked.latency, engines, without)
             measured = measure(run, chosen, jobs=asked.jobs, say=say)
     except (BadSet, Disagreement) as err:
         print(f"error: {err}", file=sys.stderr)
@@ -57,6 +60,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("\n".join(report.negatives(measured)))
     crossed = [one for found in measured.sets.values() for one in (found["scope_leaks"], found["superseded_surfaced"])]
     return 1 if any(one.value for one in crossed) else 0
+
+
+def _signals(names: str) -> tuple[str, ...]:
+    wanted = tuple(name.strip() for name in names.split(",") if name.strip())
+    strange = [name for name in wanted if name not in WEIGHTS]
+    if strange:
+        raise BadSet(f"no signal is called {', '.join(strange)}; there are {', '.join(WEIGHTS)}")
+    return wanted
 
 
 def _chosen(data: Path, names: str) -> list[Bench]:

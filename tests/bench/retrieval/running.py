@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
+from remvault.retrieval import signals
 from tests.bench.retrieval import measuring, protocols
 from tests.bench.retrieval.asking import Asker, Kind, Reply
 from tests.bench.retrieval.baselines import Scored, ask_engine
@@ -67,6 +68,7 @@ class Run:
     quick: int | None = None  # the first questions of each set only
     with_time: bool = False
     engines: tuple[str, ...] = ()  # the baselines
+    without: tuple[str, ...] = ()  # signals of `retrieval.signals.WEIGHTS` that are switched off
 
 
 @dataclass(slots=True)
@@ -142,6 +144,7 @@ def _prepare(run: Run, name: str) -> list[str]:
 
 def _ask(run: Run, name: str, start: int, stop: int) -> list[tuple[Question, Reply]]:
     kinds = set(_bench(name).reports.values())
+    signals.WEIGHTS.update(dict.fromkeys(run.without, 0.0))  # of this process, which ends with the run
     asker = _asker(run, name)
     return [
         (question, asker.ask(question, kinds, with_time=run.with_time))
