@@ -44,8 +44,8 @@ _WHOLE = Place("file")
 _NEVER_NS = 1 << 62
 
 
-# Path, the answers an anchor was judged by, its digest and commit, and what it was judged to be.
-_Judged = tuple[str, Answers | None, str | None, str | None, Reading | None]
+# Path, the answers an anchor was judged by, the anchor, and what it was judged to be.
+_Judged = tuple[str, Answers | None, Anchor | None, Reading | None]
 
 
 class AnchorNotFound(UserError):
@@ -93,19 +93,19 @@ class CodeAnchors:
         found: list[Reading | None] = []
         lost: dict[int, Lost] = {}
         for anchor in anchors:
-            path, then, digest, commit, reading = fresh.get(anchor.at) or _split(anchor.at)
+            path, then, seen, reading = fresh.get(anchor.at) or _split(anchor.at)
             answers = known.get(path)
             if answers is None:
                 answers = known[path] = self._cache.answers(path, self.root.stat) or {}
             # Most are in place, with nothing new in their file.
-            if then is answers and digest == anchor.digest and commit == anchor.commit:
+            if then is answers and (seen is anchor or seen == anchor):
                 found.append(reading)
                 continue
             judged = _known_fresh(anchor, answers) or _judged(anchor, look)
             if isinstance(judged, Lost):
                 lost[len(found)] = judged
             elif judged.state == "fresh":
-                fresh[anchor.at] = path, answers, anchor.digest, anchor.commit, judged
+                fresh[anchor.at] = path, answers, anchor, judged
             found.append(None if isinstance(judged, Lost) else judged)
         if lost:
             settled = Whereabouts(look, self._history, self._cache, list(lost.values())).readings()
@@ -184,7 +184,7 @@ def missing(place: Place) -> str:
 
 def _split(at: str) -> _Judged:
     """The path of an anchor of which nothing is known."""
-    return at.partition("#")[0], None, None, None, None
+    return at.partition("#")[0], None, None, None
 
 
 def _known_fresh(anchor: Anchor, answers: Answers) -> Reading | None:
