@@ -300,12 +300,12 @@ def test_a_store_becomes_a_project_with_the_products_own_means(tmp_path: Path) -
 
 
 def test_memories_of_projects_lie_in_projects_and_those_of_their_person_above(tmp_path: Path) -> None:
-    memories = [{"text": "a", "projectID": "/work/api"}, {"text": "b", "projectID": "/web"}, {"text": "c"}]
+    memories = [{"text": "a", "projectID": "/srv/api"}, {"text": "b", "projectID": "/web"}, {"text": "c"}]
     row = scenario(memories=memories, directory="/web", expected=[1])
 
     protocol = remmemory(set_folder(tmp_path, "remmemory", scenarios=[row]))
 
-    assert [note.owner for note in protocol.notes] == ["project:su-1-work-api", "project:su-1-web", "team:su-1"]
+    assert [note.owner for note in protocol.notes] == ["project:su-1-srv-api", "project:su-1-web", "team:su-1"]
     assert protocol.questions[0].context == {"project": "su-1-web", "team": "su-1"}
 
 
