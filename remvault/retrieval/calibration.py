@@ -18,10 +18,12 @@ from remvault.retrieval.gate import judge
 from remvault.retrieval.ranking import rank
 
 # Raise it when the same notes would give another threshold.
-CALIBRATION_VERSION = 1
+CALIBRATION_VERSION = 2
 # With fewer notes chance cannot be told from what the vault is about; then this holds.
 FEWEST_NOTES, DEFAULT_THRESHOLD = 100, 0.2
-_QUESTIONS, _WORDS = 200, 9  # what is left of two spoken sentences without their stop words
+_WORDS = 9  # what is left of two spoken sentences without their stop words
+# A question costs the more the larger the vault; 200 of them take 16 s at 10,000 notes, and nobody waits for that.
+_FEWEST, _MOST, _WORK = 20, 200, 250_000
 _PASSED_OVER = 0.6  # share of the questions by chance that stay below
 _LOWEST, _HIGHEST = 0.1, 0.4
 _CHARS = 2_000  # of a note's text that words are drawn from
@@ -35,8 +37,9 @@ def calibrate(snapshot: Snapshot, analyzer: Analyzer) -> float | None:
     rows = sorted((row for row in snapshot.rows.values() if _counts(row)), key=lambda row: (row.id or "", row.path))
     if len(rows) < FEWEST_NOTES:
         return None
-    reached = sorted(_chance(snapshot, analyzer, rows, number) for number in range(_QUESTIONS))
-    return min(max(reached[int(_PASSED_OVER * _QUESTIONS)], _LOWEST), _HIGHEST)
+    questions = max(_FEWEST, min(_MOST, _WORK // len(rows)))
+    reached = sorted(_chance(snapshot, analyzer, rows, number) for number in range(questions))
+    return min(max(reached[int(_PASSED_OVER * questions)], _LOWEST), _HIGHEST)
 
 
 def _chance(snapshot: Snapshot, analyzer: Analyzer, rows: Sequence[NoteRow], number: int) -> float:
