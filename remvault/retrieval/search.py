@@ -15,7 +15,6 @@ from remvault.index.rows import NoteRow
 from remvault.index.snapshot import POSTING_BUDGET
 from remvault.retrieval.anchored import anchored_to, not_looked_at
 from remvault.retrieval.answers import memory_answer
-from remvault.retrieval.calibration import DEFAULT_THRESHOLD
 from remvault.retrieval.gate import Gate, judge, opens
 from remvault.retrieval.knowing import facts_of
 from remvault.retrieval.lifecycle import Stage
@@ -43,7 +42,6 @@ class SearchOptions:
     paths: Collection[str] = ()  # only these notes
     files: Collection[str] | None = None  # of the code, from its root: what is anchored to one of them; None: any
     files_first: bool = False  # what is anchored to `files` leads whatever its text, and the others follow
-    threshold: float | None = None  # of the gate, 0..1; None: the default
     with_code: bool = True  # say how the anchors of the hits stand; else each is to be `looked` at
     posting_budget: int | None = POSTING_BUDGET
 
@@ -130,12 +128,13 @@ def search(view: View, query: str, options: SearchOptions, *, analyzer: Analyzer
     anchored: Mapping[str, tuple[str, ...]] = {}
     if options.files is not None:
         anchored = anchored_to(view, options.files, accept)
-    is_filter = options.files is not None and not options.files_first
+    if options.files is not None and not options.files_first:
+        accept = _only(accept, anchored)
     budget = None if options.all_terms or options.literal else options.posting_budget
     matches = view.snapshot.match(
         words,
         owners=view.owners,
-        accept=(lambda row: row.path in anchored) if is_filter else accept,
+        accept=accept,
         posting_budget=budget,
     )
     rows = view.snapshot.rows
@@ -151,8 +150,7 @@ def search(view: View, query: str, options: SearchOptions, *, analyzer: Analyzer
     if options.all_terms:
         wanted = {word.text for word in words}
         scored = [one for one in scored if wanted <= set(one.matched)]
-    threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
-    gate = judge(ranking, threshold=threshold)
+    gate = judge(ranking, threshold=view.threshold)
     if anchored and (options.files_first or not query.strip()):
         scored = _led_by(anchored, scored, rows)
     hits = _take(view, scored, _Asked(query, words, anchored, provider), options)
@@ -277,6 +275,10 @@ def _holds(record: Mapping[str, Any], query: str) -> bool:
 def _scope(row: NoteRow) -> str:
     """The scope for ranking; an unreadable one ranks as the widest."""
     return row.owner.split(":", 1)[0] if row.owner else "global"
+
+
+def _only(accept: Callable[[NoteRow], bool], paths: Collection[str]) -> Callable[[NoteRow], bool]:
+    return lambda row: row.path in paths and accept(row)
 
 
 def _chosen(accept: Callable[[NoteRow], bool], options: SearchOptions) -> Callable[[NoteRow], bool]:

@@ -130,7 +130,6 @@ def surface(
     core_slots: int = 0,
     files: Collection[str] | None = None,
     earlier: Mapping[Key, str] | None = None,
-    threshold: float | None = None,
 ) -> Surfaced:
     """Choose and render the memories that match a prompt, within `budget_chars` characters.
 
@@ -144,7 +143,6 @@ def surface(
         core_slots: core memories at most.
         files: in hand, relative to the code root.
         earlier: what this session was shown, which is left out while its content is the same.
-        threshold: of the gate, 0..1; None: the default.
     """
     terms = Terms(
         budget=budget_chars,
@@ -154,7 +152,7 @@ def surface(
         now=view.now,
         earlier=earlier or {},
     )
-    options = surface_options(max_items, files, earlier=len(terms.earlier), threshold=threshold)
+    options = surface_options(max_items, files, earlier=len(terms.earlier))
     answer = search(view, prompt, options, analyzer=analyzer, provider=provider)
     candidates = Candidates(
         core=core_offers(view, provider) if core_slots else (),
@@ -166,21 +164,17 @@ def surface(
     return choose(candidates, terms, gate=answer.gate, notices=answer.notices)
 
 
-def surface_options(
-    max_items: int, files: Collection[str] | None = None, *, earlier: int = 0, threshold: float | None = None
-) -> SearchOptions:
+def surface_options(max_items: int, files: Collection[str] | None = None, *, earlier: int = 0) -> SearchOptions:
     """The search behind a block of `max_items` memories; the code is looked at as they are packed.
 
     Args:
         earlier: memories that this session was shown.
-        threshold: of the gate; None: the default.
     """
     return SearchOptions(
         limit=max_items * OVERSAMPLE + min(earlier, _BEHIND),
         only_valid=True,
         files=files,
         files_first=files is not None,
-        threshold=threshold,
         with_code=False,
     )
 

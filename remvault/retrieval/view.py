@@ -20,6 +20,7 @@ from remvault.domain.scope import SCOPES, Context
 from remvault.index.rows import NoteRow
 from remvault.index.snapshot import Snapshot
 from remvault.retrieval.anchored import labels_of
+from remvault.retrieval.calibration import DEFAULT_THRESHOLD
 from remvault.retrieval.conflicts import Conflicts, NoPast, Past
 from remvault.retrieval.experience import Experience, NoExperience
 from remvault.retrieval.lifecycle import Stage, stage_of
@@ -39,6 +40,7 @@ class View:
         withheld: ids that this context may not see whatever an older state of their notes says.
         code: what anchors point into; asked only for notes that are about to be shown.
         experience: how memories were used and rated.
+        threshold_for: what the gate asks for in a snapshot, 0..1; asked once, when something is searched for.
     """
 
     snapshot: Snapshot
@@ -50,6 +52,7 @@ class View:
     withheld: frozenset[str] = frozenset()
     code: AnchorSource = field(default_factory=NoCode)
     experience: Experience = field(default_factory=NoExperience)
+    threshold_for: Callable[[Snapshot], float] = lambda snapshot: DEFAULT_THRESHOLD
     owners: frozenset[str] = field(init=False)
     _readings: dict[tuple[str, str], tuple[Reading, ...]] = field(init=False, default_factory=dict, repr=False)
 
@@ -105,6 +108,11 @@ class View:
             row = find(name, [*rows, *copies])
         assert isinstance(row, NoteRow)
         return row
+
+    @cached_property
+    def threshold(self) -> float:
+        """What the gate asks for here, 0..1."""
+        return self.threshold_for(self.snapshot)
 
     @cached_property
     def conflicts(self) -> Conflicts:

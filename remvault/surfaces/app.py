@@ -185,9 +185,8 @@ class OpenVault:
 
         if self.work_tree is not None and self.state is not None and self.settings.read_only_reason is None:
             free_left_locks(self.work_tree, self.state)
-        language = self.settings.text("search.language") or "english"
         notes = self.notes if files is None else replace(self.notes, tree=files)
-        return reconcile(notes, self.state, language=language, progress=self.progress, rebuild=rebuild)
+        return reconcile(notes, self.state, language=self.analyzer.language, progress=self.progress, rebuild=rebuild)
 
     @property
     def notes(self) -> NoteSource:
@@ -218,38 +217,9 @@ class OpenVault:
         Raises:
             UserError: for a past that is not there, see `store.as_of.past_moment`.
         """
-        from remvault.retrieval.view import View
-        from remvault.surfaces.experience import VaultExperience
-        from remvault.surfaces.past import VaultPast
+        from remvault.surfaces.views import past_view, present_view
 
-        if as_of is None:
-            now, known = self.surroundings.now(), VaultPast(self)
-            present = self.snapshot()
-            withheld = self._withheld(present) if with_past else frozenset()
-            view = View(present, self.context, now, self.is_person, self.is_embedded, known, withheld)
-            return replace(view, code=self.anchors, experience=VaultExperience(self))
-        from remvault.domain.anchors import NoCode
-        from remvault.index.reconcile import snapshot_of
-
-        then = self.past(as_of)
-        language = self.settings.text("search.language") or "english"
-        tree = self.tree_of(then.commit)
-        snapshot = snapshot_of(
-            tree, self.state, language=language, is_embedded=self.is_embedded, progress=self.progress
-        )
-        withheld = frozenset() if self.is_person else self._withheld(self.snapshot())
-        # What the code of now says of a memory of then is no news of that time.
-        code = NoCode("the past is not checked")
-        return View(snapshot, self.context, then.moment, self.is_person, self.is_embedded, withheld=withheld, code=code)
-
-    def _withheld(self, present: Snapshot) -> frozenset[str]:
-        """Ids of what is local-only today: an agent may not read in history what it may not read on disk."""
-        from remvault.retrieval.private_notes import private_notes
-
-        if self.is_person:
-            return frozenset()
-        apart = {note.memory.id for note in private_notes(self.private_folder) if note.memory.id is not None}
-        return present.local_only_ids() | apart
+        return present_view(self, with_past=with_past) if as_of is None else past_view(self, as_of)
 
     @property
     def history(self) -> GitRepository:

@@ -26,7 +26,6 @@ from remvault.retrieval.surfacing import Candidates, Surfaced, Terms, choose, su
 from remvault.store.layout import find_vault
 from remvault.surfaces import reading
 from remvault.surfaces.app import OpenVault, vault_settings
-from remvault.surfaces.calibrating import gate_threshold
 from remvault.surfaces.exposing import record_exposures, record_found, shown_earlier
 from remvault.surfaces.listed import Listed, ProviderRefused, listed_providers, others
 from remvault.surfaces.waiting import ANSWER_WITHIN_S, Waiting
@@ -64,8 +63,6 @@ class VaultProvider:
 
     def _search(self, view: View, query: str, options: SearchOptions) -> Offered:
         vault = self._vault
-        # Chance reaches as far as a vault's own notes let it.
-        options = replace(options, threshold=gate_threshold(vault))
         found = _search(view, query, options, analyzer=vault.analyzer, provider=self.name)
         notices = (*found.notices, *vault.synonyms.notices())
         return Offered(
@@ -228,7 +225,6 @@ def surface_all(
         terms.max_items,
         reading.files_in(vault, files),
         earlier=len(terms.earlier),
-        threshold=gate_threshold(vault),
     )
     asked = _ask_all(vault, listed, prompt, options, files, budget_s=budget_s, for_block=True)
     found = fuse(asked.lists, own=vault.provider, limit=options.limit)

@@ -30,7 +30,6 @@ from remvault.retrieval.surfacing import surface as _surface
 from remvault.retrieval.view import View
 from remvault.store.trees import DirectoryTree, Tree
 from remvault.surfaces.app import OpenVault
-from remvault.surfaces.calibrating import gate_threshold
 from remvault.surfaces.exposing import last_surfaced, record_exposures, record_search, record_show, shown_earlier
 
 if TYPE_CHECKING:
@@ -121,7 +120,6 @@ def search_options(
         literal=literal,
         only_valid=not vault.is_person,
         files=files_in(vault, files),
-        threshold=gate_threshold(vault),
     )
 
 
@@ -185,7 +183,6 @@ def surface(
         delimiter=delimiter or new_delimiter(vault),
         files=files_in(vault, files),
         earlier={} if again or as_of is not None else shown_earlier(vault),
-        threshold=gate_threshold(vault),
     )
     if as_of is None:
         record_exposures(vault, surfaced, prompt)

@@ -184,3 +184,12 @@ def test_a_small_vault_is_not_measured(notes: Notes) -> None:
     for number in range(5):
         notes.write(f"Note {number}")
     assert calibrate(reconcile(NoteSource(notes.root), None), ANALYZER) is None
+
+
+def test_with_a_file_only_what_is_anchored_to_it_is_found_and_no_neighbour(notes: Notes) -> None:
+    digest = f"t1:{'0' * 32}"
+    anchors = f"[{{at: src/a.py, digest: '{digest}'}}]"
+    asked = notes.write("Question", "The allocator.\n", parent="standup", observed="2026-05-01", anchors=anchors)
+    notes.write("Reply", "The second one.\n", parent="standup", observed="2026-05-02")
+    assert notes.ids("allocator", files=("src/a.py",)) == [asked]
+    assert len(notes.ids("allocator")) == 2

@@ -79,3 +79,21 @@ def test_a_small_vault_takes_the_default(vault: Path, cli: Cli) -> None:
     (vault / "a.md").write_text(note_text("A memory about word7"))
     assert threshold(cli, vault) == 0.2
     assert not kept(vault).exists()
+
+
+def test_a_search_looks_at_the_files_once(filled: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    from remvault.index import reconcile
+
+    looks: list[None] = []
+    look = reconcile.look
+    cli("search", "word7", cwd=filled)
+    monkeypatch.setattr(reconcile, "look", lambda *given: (looks.append(None), look(*given))[1])
+    for verb in ("search", "surface"):
+        looks.clear()
+        cli(verb, "word7", cwd=filled)
+        assert len(looks) == 1
+
+
+def test_a_look_into_the_past_works_nothing_out(filled: Path, cli: Cli) -> None:
+    cli("search", "word7", "--as-of", "HEAD", cwd=filled)
+    assert not kept(filled).exists()
