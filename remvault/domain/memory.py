@@ -7,7 +7,7 @@ Leaves alone: reading them from YAML (`domain.fields`), judging them (`domain.ru
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,6 +54,16 @@ class Provenance:
     messages: tuple[str, ...] = ()
     origin: str | None = None
     confidence: float | None = None
+
+
+def trust_of(entries: Iterable[tuple[str | None, str | None]]) -> str | None:
+    """How far a memory's sources are trusted, from trust and origin of each; None when none of them is known.
+
+    The best of them counts. What was consolidated is worth no more than the worst of what it was made of.
+    """
+    known = [(trust, origin) for trust, origin in entries if trust in TRUSTS]
+    worth = max if any(origin == "consolidation" for _, origin in known) else min
+    return worth((trust for trust, _ in known if trust), key=TRUSTS.index, default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

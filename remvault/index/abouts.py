@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from remvault.domain.memory import TRUSTS, Memory
+from remvault.domain.memory import Memory, trust_of
 from remvault.domain.moments import parse_moment
 
 # What a person reads at a glance; a note with a thousand tags is under the first ones.
@@ -29,7 +29,7 @@ class About(NamedTuple):
     summary: str | None  # the beginning of it
     source: str | None  # the first one, or the beginning of it
     importance: float | None
-    trust: str | None  # of its strongest provenance entry
+    trust: str | None  # see `domain.memory.trust_of`
     is_pinned: bool
     times: tuple[tuple[int, str], ...]  # when it was known to hold: seconds since 1970 and as typed, ascending
 
@@ -56,7 +56,7 @@ def about(memory: Memory) -> About:
         memory.summary and memory.summary[:MAX_SUMMARY_CHARS],
         source and source[:MAX_SOURCE_CHARS],
         memory.importance,
-        min((entry.trust for entry in memory.provenance if entry.trust), key=TRUSTS.index, default=None),
+        trust_of((entry.trust, entry.origin) for entry in memory.provenance),
         memory.pinned,
         tuple(_times(memory)),
     )

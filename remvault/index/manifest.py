@@ -32,7 +32,7 @@ from remvault.index.rows import Entry, NoteRow, head_blob_of, to_json
 from remvault.index.schema import FIELDS, NOTES, SECTIONS
 
 # What a row consists of is part of it: a field added or moved makes older manifests foreign by itself.
-MANIFEST_VERSION = ["3", *Entry._fields, *NoteRow._fields, *About._fields]
+MANIFEST_VERSION = ["4", *Entry._fields, *NoteRow._fields, *About._fields]
 INDEX_FOLDER, MANIFEST_FILE = "text-index", "manifest"
 _TICK_S = 0.02  # longest wait for the file system's clock to move on
 _NUMBERS = 10  # leading fields of an Entry that are numbers

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from remvault.store.trees import FileStat
 
 
-LINKED, FLAWED, RELATED, ANCHORED = 1, 2, 4, 8
+LINKED, FLAWED, RELATED, ANCHORED, CORE = 1, 2, 4, 8, 16
 # Relations that say something of the note at the other end: of it in dispute, or of this one resting on it.
 RELATION_TYPES = ("contradicts", "supports", "derived-from")
 _TAB = b"\t"  # between a row and what a catalog shows of it; JSON of ours has none inside
@@ -89,7 +89,7 @@ class Entry(NamedTuple):
     is_racy: int  # 1: the stat proves nothing, see `changes.is_racy`
     number: int  # of the note's document; 0: not in the text index
     section_count: int  # documents of sections, numbered next
-    marks: int  # bits: LINKED, FLAWED, RELATED, ANCHORED
+    marks: int  # bits: LINKED, FLAWED, RELATED, ANCHORED, CORE
     group: int  # equal for the notes of one owner below one parent; 0: no parent
     at: int  # when it was observed, else made, in seconds since 1970: the order within a group; 0: unknown
     owner: str | None
@@ -116,6 +116,11 @@ class Entry(NamedTuple):
     def is_anchored(self) -> bool:
         """Whether it points into code."""
         return bool(self.marks & ANCHORED)
+
+    @property
+    def is_core(self) -> bool:
+        """Whether it is of the tier `core`."""
+        return bool(self.marks & CORE)
 
     @property
     def numbers(self) -> range:
@@ -181,7 +186,7 @@ def make_entry(note: Note, stat: FileStat, *, is_embedded: bool) -> Entry:
         len(problems),
     ]
     marks = LINKED * bool(memory.supersedes) | FLAWED * bool(problems)
-    marks |= RELATED * bool(relations) | ANCHORED * bool(anchors)
+    marks |= RELATED * bool(relations) | ANCHORED * bool(anchors) | CORE * (memory.tier == "core")
     kept = to_json(rest) + _TAB + to_json(about(memory))
     return Entry(*stat, 0, 0, 0, marks, _group(memory), _at(memory), memory.owner, memory.id, note.path, kept)
 

@@ -5,7 +5,7 @@ Pure: entries of the manifest in, groups and neighbours out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from remvault.index.rows import Entry
@@ -25,20 +25,21 @@ class Siblings:
         return sum(self.size.values()) / len(self.size) if self.size else 1.0
 
 
-def find_siblings(entries: Iterable[Entry], paths: Collection[str], *, is_seen: Callable[[Entry], bool]) -> Siblings:
+def find_siblings(
+    entries: Mapping[str, Entry], paths: Collection[str], *, is_seen: Callable[[Entry], bool]
+) -> Siblings:
     """Find the groups of the notes at `paths`, and who stands next to whom by time, then path.
 
     Args:
-        entries: every live note.
+        entries: every note by path; those in no index are no siblings.
         paths: of matched notes.
         is_seen: whether an entry may be known of; asked for members of these groups only.
     """
     asked = set(paths)
-    entries = list(entries)
-    wanted = {entry.group for entry in entries if entry.group and entry.path in asked}
+    wanted = {entries[path].group for path in asked} - {0}
     members: dict[int, list[Entry]] = {group: [] for group in wanted}
-    for entry in entries if wanted else ():
-        if entry.group in wanted and is_seen(entry):
+    for entry in entries.values() if wanted else ():
+        if entry.group in wanted and entry.number and is_seen(entry):
             members[entry.group].append(entry)
     group: dict[str, int] = {}
     next_to: dict[str, tuple[str, ...]] = {}

@@ -112,10 +112,11 @@ class Snapshot:
         """Every note by path, in no particular order; local-only notes and candidates too."""
         return Rows(self._view.manifest.rows)
 
-    def count(self, owners: frozenset[str]) -> int:
-        """How many indexed notes these owners have; local-only notes and candidates are never counted."""
+    def counts(self, owners: frozenset[str]) -> Mapping[str, int]:
+        """Indexed notes of each of these owners that has any; local-only notes and candidates are never counted."""
         entries = self._view.manifest.rows.values()
-        return sum(1 for entry in entries if entry.number and (entry.owner or "") in owners)
+        held = (entry.owner or "" for entry in entries if entry.number)
+        return Counter(owner for owner in held if owner in owners)
 
     def flawed_rows(self) -> list[NoteRow]:
         """The rows of notes with problems; few, so the others are not opened."""
@@ -159,8 +160,8 @@ class Snapshot:
 
     def core_rows(self) -> list[NoteRow]:
         """The rows of core memories, by path; the others are not opened."""
-        rows = [as_row(entry) for entry in self._view.manifest.rows.values() if b'"core"' in entry.rest]
-        return sorted((row for row in rows if row.tier == "core"), key=lambda row: row.path)
+        entries = self._view.manifest.rows.values()
+        return sorted((as_row(entry) for entry in entries if entry.is_core), key=lambda row: row.path)
 
     def noted(self, owners: frozenset[str]) -> list[tuple[NoteRow, About]]:
         """The rows of these owners' notes with what a catalog shows of them, by path; the others are not opened."""
@@ -232,7 +233,7 @@ class Snapshot:
         def is_seen(entry: Entry) -> bool:
             return (owners is None or (entry.owner or "") in owners) and accept(self.rows[entry.path])
 
-        return find_siblings(self._live.values(), paths, is_seen=is_seen)
+        return find_siblings(self._view.manifest.rows, paths, is_seen=is_seen)
 
     def records(self, paths: Iterable[str]) -> dict[str, dict[str, Any]]:
         """The stored records of notes (see `schema.stored_record`), without opening a file.

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from remvault.domain.anchors import Reading
+
+if TYPE_CHECKING:
+    from remvault.index.rows import NoteRow
+    from remvault.retrieval.view import View
 
 _ORDER = (
     "provider", "id", "title", "type", "scope", "scope_id", "status", "freshness", "path", "source", "provenance",
@@ -43,6 +47,20 @@ def memory_answer(
         values["freshness"], values["superseded_by"] = "superseded", successors[0]
     answer = {key: values.get(key) for key in _ORDER}
     return answer if body is None else answer | {"body": body}
+
+
+def row_answer(
+    view: View, row: NoteRow, record: Mapping[str, Any], *, provider: str, anchors: Sequence[Reading]
+) -> dict[str, Any]:
+    """Return the memory of a visible row as every answer shows it, without body; see `memory_answer`."""
+    return memory_answer(
+        record,
+        provider=provider,
+        path=row.path,
+        committed=row.is_committed,
+        anchors=anchors,
+        successors=view.successors(row),
+    )
 
 
 def source_of(record: Mapping[str, Any]) -> str | None:

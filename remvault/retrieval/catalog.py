@@ -135,7 +135,7 @@ class Catalog:
             "providers": [one.answer() for one in self.providers],
             "topic": None if self.topic is None else topic_answer(self.topic),
             "topics": [topic_answer(one) for one in self.topics],
-            "memories": [memory_answer(one) for one in self.memories],
+            "memories": [known_answer(one) for one in self.memories],
             "left_out": {"topics": self.topics_left, "memories": self.memories_left},
         }
 
@@ -203,7 +203,7 @@ def topic_answer(topic: Topic) -> dict[str, Any]:
     }
 
 
-def memory_answer(known: Known) -> dict[str, Any]:
+def known_answer(known: Known) -> dict[str, Any]:
     """A memory as a catalog's JSON has it."""
     return {
         "id": known.id,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from remvault.domain.scope import SCOPES
 from remvault.index.rows import NoteRow
 from remvault.retrieval.anchored import not_looked_at
-from remvault.retrieval.answers import memory_answer
+from remvault.retrieval.answers import row_answer
 from remvault.retrieval.lifecycle import Stage
 from remvault.retrieval.listing import known_since
 from remvault.retrieval.search import Hit
@@ -55,17 +55,9 @@ def slot_order(memory: Mapping[str, Any]) -> tuple[bool, int, float, float, str]
 
 
 def _hit(view: View, row: NoteRow, record: Mapping[str, Any], provider: str) -> Hit:
-    memory = memory_answer(
-        record,
-        provider=provider,
-        path=row.path,
-        committed=row.is_committed,
-        anchors=not_looked_at(row.anchors),
-        successors=view.successors(row),
-    )
     return Hit(
         row=row,
-        memory=memory,
+        memory=row_answer(view, row, record, provider=provider, anchors=not_looked_at(row.anchors)),
         body=record["body"],
         score=CORE_SIGNAL,
         section=None,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from datetime import datetime
 from typing import NamedTuple, Protocol
 
 
 class Used(NamedTuple):
     """What is known of one memory's use."""
 
-    activation: float = 0.0  # 0..1, from deliberate recalls
+    recalls: tuple[datetime, ...] = ()  # when it was recalled on purpose
     useful: int = 0
     irrelevant: int = 0
 

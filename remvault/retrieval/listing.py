@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from remvault.domain.moments import parse_moment
-from remvault.retrieval.answers import memory_answer
+from remvault.retrieval.answers import row_answer
 from remvault.retrieval.lifecycle import Stage
 from remvault.retrieval.view import View, last_known
 
@@ -67,14 +67,7 @@ def list_memories(view: View, options: ListOptions, *, provider: str) -> Listing
     view.look_at_code(row for row, _ in kept)
     memories = []
     for row, record in kept:
-        memory = memory_answer(
-            record,
-            provider=provider,
-            path=row.path,
-            committed=row.is_committed,
-            anchors=view.readings(row),
-            successors=view.successors(row),
-        )
+        memory = row_answer(view, row, record, provider=provider, anchors=view.readings(row))
         memories.append((memory, tuple(view.labels(row))))
     return Listing(tuple(memories), view.notices())
 

@@ -1,7 +1,6 @@
 """Order what the index matched: one saturation over weighted fields, then a re-rank of the best by named signals.
 
-Pure: evidence in, scores out. The tables below and in `signals` are the whole configuration; each weight's gain, on and
-off, stands in the ablation table of the retrieval benchmark.
+Pure: evidence in, scores out. The tables below and in `signals` are the whole configuration.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from remvault.index.snapshot import MatchedDocument, Matches
 from remvault.retrieval.signals import NEIGHBOUR_SHARE, WEIGHTS, Facts, fact_signals, scope_signal
 
 # Weight of a match in a field, and b, how far a field's length is held against it. Titles and lists are short by
-# nature, so their length says little; that of bodies by `_body_b`. Who said it is a signal of its own.
+# nature, so their length says little; for bodies see `_SHORT_B`. Who said it is a signal of its own.
 # Source of the form: Robertson, Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, section 3.5.
 FIELD_WEIGHTS: dict[str, tuple[float, float | None]] = {
     "title": (3.0, 0.3),

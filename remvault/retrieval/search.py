@@ -14,9 +14,9 @@ from remvault.index.query import QueryWord, build_query
 from remvault.index.rows import NoteRow
 from remvault.index.snapshot import POSTING_BUDGET
 from remvault.retrieval.anchored import anchored_to, not_looked_at
-from remvault.retrieval.answers import memory_answer
+from remvault.retrieval.answers import row_answer
+from remvault.retrieval.facts import facts_of
 from remvault.retrieval.gate import Gate, judge, opens
-from remvault.retrieval.knowing import facts_of
 from remvault.retrieval.lifecycle import Stage
 from remvault.retrieval.ranking import Scored, TermMatch, rank
 from remvault.retrieval.signals import scope_signal
@@ -160,7 +160,7 @@ def search(view: View, query: str, options: SearchOptions, *, analyzer: Analyzer
         dict(view.context.ids),
         tuple(hits),
         snapshot.generation,
-        snapshot.count(view.owners),
+        sum(snapshot.counts(view.owners).values()),
         snapshot.is_stale,
         gate,
         matches.dropped,
@@ -222,14 +222,7 @@ def _hit(view: View, scored: Scored, record: Mapping[str, Any], asked: _Asked) -
     section, text = None, body
     if scored.section is not None:
         section, text = _section(record, scored.section)
-    memory = memory_answer(
-        record,
-        provider=asked.provider,
-        path=row.path,
-        committed=row.is_committed,
-        anchors=not_looked_at(row.anchors),
-        successors=view.successors(row),
-    )
+    memory = row_answer(view, row, record, provider=asked.provider, anchors=not_looked_at(row.anchors))
     anchored = asked.anchored.get(row.path, ())
     why = [f"anchored to {at}" for at in anchored]
     if scored.matched:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from datetime import datetime
 
 from remvault.domain.scope import SCOPES
 
@@ -40,7 +39,7 @@ _TRUSTS = {"operator": 1.0, "user": 0.75, "system": 0.75, "tool": 0.5, "source":
 class Facts:
     """What is known of a memory beside its text. Unknown is None, and neither for nor against it."""
 
-    known_at: datetime | None = None  # when it was last known to hold
+    age_days: float | None = None  # since it was last known to hold
     importance: float | None = None  # 0..1
     is_pinned: bool = False
     trust: str | None = None  # of the strongest source
@@ -48,7 +47,6 @@ class Facts:
     useful: int = 0
     irrelevant: int = 0
     links: float = 0.0  # 0..1, to other good answers
-    now: datetime | None = None
     half_life_days: float = 14.0
 
 
@@ -74,11 +72,10 @@ def _recency(facts: Facts) -> float:
     """0.5 for what was just known to hold or is pinned, -0.5 for what is very old, 0 for what names no time."""
     if facts.is_pinned:
         return 0.5
-    if facts.known_at is None or facts.now is None:
+    if facts.age_days is None:
         return 0.0
-    days = max(0.0, (facts.now - facts.known_at).total_seconds() / 86_400)
     half_life = facts.half_life_days * (1 + (facts.importance or 0.0))
-    return math.pow(0.5, days / half_life) - 0.5
+    return math.pow(0.5, facts.age_days / half_life) - 0.5
 
 
 def _feedback(useful: int, irrelevant: int) -> float:

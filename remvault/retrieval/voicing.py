@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from remvault.domain.memory import TRUSTS
+from remvault.domain.memory import TRUSTS, trust_of
 from remvault.retrieval.ages import age_of
 from remvault.retrieval.anchored import why_hidden
 from remvault.retrieval.answers import owner_label
@@ -109,7 +109,7 @@ def item_of(offer: Offer, rank: int | None, now: datetime, *, alike: int = 0) ->
         freshness=memory["freshness"],
         age=age_of(memory, now),
         epistemic=memory["epistemic"],
-        trust=trust_of(memory),
+        trust=_trust_of(memory),
         rank=rank,
         labels=labels,
         doubts=doubts,
@@ -147,18 +147,6 @@ def texts_of(offer: Offer, most: int) -> Iterator[str]:
 def _fits(text: str, most: int) -> bool:
     # Even a byte a character is too much for most of a long note: it need not be encoded.
     return len(text) <= most and size_of(text) <= most
-
-
-def trust_of(memory: Mapping[str, Any]) -> str | None:
-    """How far a memory's sources are trusted, as it says: the best of them; None when it names none.
-
-    What was consolidated is worth no more than the worst of what it was made of.
-    """
-    named: list[str] = [entry["trust"] for entry in memory["provenance"] if entry.get("trust") in TRUSTS]
-    if not named:
-        return None
-    is_consolidated = any(entry.get("origin") == "consolidation" for entry in memory["provenance"])
-    return (max if is_consolidated else min)(named, key=TRUSTS.index)
 
 
 def content_of(offer: Offer) -> str:
@@ -209,5 +197,9 @@ def _wording(one: Voiced) -> Wording:
 
 
 def _headship(one: Voiced) -> tuple[int, float]:
-    trust = trust_of(one.offer.memory)
+    trust = _trust_of(one.offer.memory)
     return len(TRUSTS) if trust is None else TRUSTS.index(trust), -known_since(one.offer.memory)
+
+
+def _trust_of(memory: Mapping[str, Any]) -> str | None:
+    return trust_of((entry.get("trust"), entry.get("origin")) for entry in memory["provenance"])

@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from remvault.domain.activation import activation
 from remvault.retrieval.experience import Used
 from remvault.store.feedback import Feedback, read_feedback
 from remvault.store.usage import MemoryUsage, Usage
@@ -30,13 +29,10 @@ class VaultExperience:
 
     def of(self, ids: Collection[str]) -> Mapping[str, Used]:
         """The use of memories; those never used nor rated are left out."""
-        now = self._vault.surroundings.now()
         known = (self._ratings.keys() | self._usage.keys()) & set(ids)
         return {
             one: Used(
-                activation(
-                    self._usage.get(one, MemoryUsage()).recalled_at(), now=now, half_life_days=self.half_life_days
-                ),
+                tuple(self._usage.get(one, MemoryUsage()).recalled_at()),
                 self._ratings.get(one, Feedback()).count("useful"),
                 self._ratings.get(one, Feedback()).count("irrelevant"),
             )

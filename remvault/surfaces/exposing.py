@@ -16,6 +16,7 @@ from remvault.retrieval.search import SearchAnswer
 from remvault.retrieval.surfacing import Surfaced
 from remvault.retrieval.voicing import Key
 from remvault.store.usage import MemoryUsage, Usage, Use, query_digest, use_at
+from remvault.surfaces.experience import VaultExperience
 
 if TYPE_CHECKING:
     from remvault.surfaces.app import OpenVault
@@ -127,12 +128,10 @@ def record_recall(vault: OpenVault, memory_id: str, query: str | None = None) ->
 
 def activation_of(vault: OpenVault, record: Mapping[str, Any], usage: MemoryUsage, *, now: datetime) -> float:
     """The activation of a memory from how it was recalled here, 0..1."""
-    half_life = vault.settings.get("rank.half-life-days")
-    assert isinstance(half_life, int | float)
     return activation(
         usage.recalled_at(),
         now=now,
-        half_life_days=float(half_life) or 1.0,
+        half_life_days=VaultExperience(vault).half_life_days,
         importance=record["importance"],
         is_pinned=bool(record["pinned"]),
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from remvault.domain.anchors import Reading
-from remvault.retrieval.answers import memory_answer
+from remvault.retrieval.answers import row_answer
 
 if TYPE_CHECKING:
     from remvault.index.rows import NoteRow
@@ -86,14 +86,7 @@ def stale(vault: OpenVault) -> Stale:
     changes = _changes(vault, view, [row for row, reasons in found if "drifted" in reasons])
     memories = [
         StaleMemory(
-            memory_answer(
-                records[row.path],
-                provider=vault.provider,
-                path=row.path,
-                committed=row.is_committed,
-                anchors=view.readings(row),
-                successors=view.successors(row),
-            ),
+            row_answer(view, row, records[row.path], provider=vault.provider, anchors=view.readings(row)),
             tuple(view.labels(row)),
             reasons,
             tuple(changes.get(row.path, ())),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from remvault.domain.fields import FIELDS, Flaw, read_memory, suggest
 from remvault.domain.frontmatter import read, split
-from remvault.domain.memory import Anchor, Entity, Memory, Provenance, Relation
+from remvault.domain.memory import Anchor, Entity, Memory, Provenance, Relation, trust_of
 from remvault.domain.yaml_values import render_block
 from tests.domain.test_edits import VALUE
 
@@ -175,3 +175,11 @@ def test_any_value_in_any_field_is_read_or_a_flaw(fields: dict[str, Any]) -> Non
 )
 def test_a_suggestion_is_near_or_none(word: str, meant: str | None) -> None:
     assert suggest(word, FIELDS["type"].choices) == meant
+
+
+def test_trust_is_that_of_the_best_source_and_of_the_worst_for_what_was_consolidated() -> None:
+    assert trust_of([("low", None), ("operator", "explicit")]) == "operator"
+    assert trust_of([("low", "import"), ("operator", "consolidation")]) == "low"
+    assert trust_of([(None, "consolidation"), ("tool", None)]) == "tool"
+    assert trust_of([("boss", None), (None, None)]) is None
+    assert trust_of([]) is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -108,9 +108,7 @@ def test_short_long_and_other_spellings_open_the_gate_and_stems_do_not(notes: No
 
 def test_no_sum_of_signals_lifts_a_note_without_a_match_over_the_gate(notes: Notes) -> None:
     notes.write("Loved", "Lunch.\n", importance="1.0", pinned="true", confirmed="2026-12-01", tier="core")
-    best = Facts(
-        known_at=NOW, importance=1.0, is_pinned=True, trust="operator", activation=1.0, useful=99, links=1.0, now=NOW
-    )
+    best = Facts(age_days=0, importance=1.0, is_pinned=True, trust="operator", activation=1.0, useful=99, links=1.0)
     assert sum(fact_signals(best).values()) > 0.5
 
     assert not notes.search("allocator").hits
@@ -118,25 +116,22 @@ def test_no_sum_of_signals_lifts_a_note_without_a_match_over_the_gate(notes: Not
 
 
 def test_the_facts_together_weigh_less_than_half_of_one_rare_word() -> None:
-    best = Facts(
-        known_at=NOW, importance=1.0, is_pinned=True, trust="operator", activation=1.0, useful=99, links=1.0, now=NOW
-    )
-    worst = Facts(known_at=NOW - timedelta(days=9999), importance=0.0, trust="low", irrelevant=99, now=NOW)
+    best = Facts(age_days=0, importance=1.0, is_pinned=True, trust="operator", activation=1.0, useful=99, links=1.0)
+    worst = Facts(age_days=9999, importance=0.0, trust="low", irrelevant=99)
     spread = sum(fact_signals(best).values()) - sum(fact_signals(worst).values())
     assert 0 < spread < 1.75  # one rare word found once brings 3 to 4
 
 
 def test_what_is_not_known_is_neither_for_nor_against_a_memory() -> None:
-    assert fact_signals(Facts(now=NOW)) == {}
+    assert fact_signals(Facts()) == {}
 
 
 def test_newer_more_trusted_more_useful_and_linked_memories_come_first_among_equals() -> None:
     def total(**known: object) -> float:
-        return sum(fact_signals(Facts(now=NOW, **known)).values())  # type: ignore[arg-type]
+        return sum(fact_signals(Facts(**known)).values())  # type: ignore[arg-type]
 
-    assert total(known_at=NOW) > total(known_at=NOW - timedelta(days=14)) > total(known_at=NOW - timedelta(days=400))
-    old = NOW - timedelta(days=28)
-    assert total(known_at=old, importance=1.0) - total(importance=1.0) > total(known_at=old)
+    assert total(age_days=0) > total(age_days=14) > total(age_days=400)
+    assert total(age_days=28, importance=1.0) - total(importance=1.0) > total(age_days=28)
     assert (
         total(trust="operator")
         > total(trust="user")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
+from remvault.domain.activation import activation
 from remvault.domain.markdown import wikilinks
+from remvault.retrieval.experience import Used
 from remvault.retrieval.signals import Facts
 from remvault.retrieval.view import View
 
 # The best by text, whose links to each other count: a link from far down says nothing about an answer.
 _LINKED = 10
+_DAY_S = 86_400
 
 
 def facts_of(view: View, paths: Sequence[str]) -> dict[str, Facts]:
@@ -22,20 +24,26 @@ def facts_of(view: View, paths: Sequence[str]) -> dict[str, Facts]:
     used = view.experience.of(frozenset(ids.values()))
     linked = _linked(view, paths[:_LINKED])
     found = {}
+    now_s, half_life_days = view.now.timestamp(), view.experience.half_life_days
     for path, about in view.snapshot.abouts(paths).items():
-        newest = about.newest(view.now.timestamp())
-        use = used.get(ids[path])
+        newest = about.newest(now_s)
+        use = used.get(ids[path], Used())
         found[path] = Facts(
-            known_at=None if newest is None else datetime.fromtimestamp(newest[0], UTC),
+            age_days=None if newest is None else (now_s - newest[0]) / _DAY_S,
             importance=about.importance,
             is_pinned=about.is_pinned,
             trust=about.trust,
-            activation=use.activation if use else 0.0,
-            useful=use.useful if use else 0,
-            irrelevant=use.irrelevant if use else 0,
+            activation=activation(
+                use.recalls,
+                now=view.now,
+                half_life_days=half_life_days,
+                importance=about.importance,
+                is_pinned=about.is_pinned,
+            ),
+            useful=use.useful,
+            irrelevant=use.irrelevant,
             links=linked.get(path, 0.0),
-            now=view.now,
-            half_life_days=view.experience.half_life_days,
+            half_life_days=half_life_days,
         )
     return found
 
