@@ -167,7 +167,12 @@ def test_a_full_disk_is_answered_from_memory(filled: IndexedVault, tmp_path: Pat
     caches = tmp_path / "small"
     caches.mkdir()
     done = subprocess.run(
-        [sys.executable, "-c", code, filled.root, caches], capture_output=True, text=True, cwd=ROOT, check=False
+        # Without -B it would leave cut bytecode of what it imports.
+        [sys.executable, "-B", "-c", code, filled.root, caches],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
     )
     assert done.stdout == "['n3.md'] True 1\n", done.stderr
     assert answers(reconcile(filled.source(), State(caches, caches))) == answers(filled.look())

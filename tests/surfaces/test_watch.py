@@ -130,7 +130,11 @@ def process(vault: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
     """A watcher in a process of its own, which is killed in the end if it still runs."""
     command = [sys.executable, "-m", "remvault", *options, "watch"]
     env = os.environ | {"PYTHONPATH": str(ROOT)}
-    running = subprocess.Popen(command, cwd=vault, env=env, stdout=-1, stderr=-1, text=True)
+
+    def hear_ctrl_c() -> None:  # a shell that runs the tests in the background has it ignored
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    running = subprocess.Popen(command, cwd=vault, env=env, stdout=-1, stderr=-1, text=True, preexec_fn=hear_ctrl_c)
     try:
         yield running
     finally:
